@@ -415,16 +415,15 @@ plots.show(fig, about=f"Each row is one point: {next_one:.1f} beside its neighbo
 #
 # ## 5. Hand in
 #
-# Save the notebook (`Ctrl` + `S`), open **Assignment List** in the Nbgrader menu, and press
-# **Submit** beside this lesson. You may submit as often as you like: the last one counts. There
-# is no such menu if you learn alone (the checks tell you all you need) or work on Windows (your
-# instructor says where notebooks go).
+# Open **Assignment List** in the Nbgrader menu, and press **Submit** beside this lesson: it saves
+# the notebook first. You may submit as often as you like: the last one counts. Where there is no
+# such menu, as on Windows, the start page or your instructor says where notebooks go.
 #
 # Grading adds **hidden cases** of the same kinds, with other sizes and numbers: an answer that only
 # knows the visible ones gets half of the points at most.
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 # %% [markdown]
 # ## Recap
@@ -435,7 +434,7 @@ print(summary())
 # - Padding is removed from sums *and* from counts.
 # - All pairs of dot products are one matrix product.
 #
-# Two boxes of the encoder are yours:
+# Two boxes of the encoder are the work of this lesson:
 
 # %% tags=["skip-grading"]
 drawn.encoder(0)

@@ -3,8 +3,11 @@
 #
 # **What this lesson answers:** how does a recurrent network read a sequence, and which three limits
 # made people look for something else?
+#
 # **What it needs:** lesson 00, and that you have called `backward()` before.
-# **Time:** 70 minutes. **Points:** 14.
+#
+# <span class="course-chip">**Time:** 70 minutes</span>
+# <span class="course-chip">**Points:** 14</span>
 #
 # Can you repeat a phone number that somebody reads to you, digit by digit? Four digits are easy; of
 # twenty, most are lost. For many years computers read text like that: word after word, with all
@@ -14,7 +17,8 @@
 # Dimensions: **B** sequences in a batch, **T** tokens in each, **I** entries of an input, **Hd**
 # entries of a state.
 
-# %%
+# %% tags=["folded"]
+# Set up: what this lesson uses. Run it first.
 from collections.abc import Callable
 from functools import partial
 from statistics import median
@@ -180,6 +184,7 @@ check.rnn_forward(
 # first word only. Its recurrent matrix turns a state and leaves 0.9 of its length.
 
 # %% tags=["skip-grading", "folded"]
+# Show the states of two sentences that differ in their first word.
 torch.manual_seed(0)
 rest = ["old", "boat", "sailed", "past", "the", "long", "grey", "wall", "and", "out", "to", "sea"]
 vectors = {word: torch.randn(12) for word in ["the", "that", *rest]}
@@ -247,6 +252,7 @@ for n_units, by_length in copied.items():
         print(f"state of {n_units:2}, {length:2} symbols: {each} right (three seeds)")
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Plot the share of symbols copied rightly, by length and by place.
 fig, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.4))
 means = {f"state of {n}": [s.mean().item() for s in copied[n].values()] for n in copied}
 plots.lines(left, lengths, means, title="Symbols copied correctly", xscale="log",
@@ -512,13 +518,13 @@ guess("longer 50 steps back, no input", None)  # how many of the five
 guess("longer 50 steps back, inputs of size 1", None)
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Follow the gradient backwards for five spectral radii and three kinds of input.
 radii, steps, units = (0.5, 0.9, 1.0, 1.1, 1.5), 60, 64
 kinds = {"no input": 0.0, "weak inputs (0.1)": 0.1, "inputs of size 1": 1.0}
 slopes: dict[float, list[float]] = {size: [] for size in kinds.values()}  # of each radius
 
 
-def gradient_lengths(radius: float, size: float) -> Tensor:
-    """Lengths of the gradient (60,), the last one 1, for inputs of this standard deviation."""
+def gradient_lengths(radius: float, size: float) -> Tensor:  # (60,), the last one is 1
     torch.manual_seed(0)
     w_h, w_x = recurrence.turning_matrix(units, radius), torch.randn(units, 8) / 8**0.5
     x, zeros = size * torch.randn(1, steps, 8), torch.zeros(1, units)
@@ -544,6 +550,7 @@ axes[2].legend(loc="upper right", ncols=2)
 plots.show(fig, about="Gradient length, logarithmic, against steps back: radii and inputs.")
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Print what is left 50 steps back, and the slope of tanh.
 print("50 steps back:    ", "".join(f"{f'ρ = {radius}':>8}" for radius in radii))
 for kind, lengths in far.items():
     print(f"{kind:<18}", "".join(f"{length:8.0e}" for length in lengths))
@@ -588,6 +595,7 @@ for name, (clip, rate) in ways.items():
         ended.append((f"{name}, seed {seed}", run, model))
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Plot the losses of three seeds for each way of clipping.
 examples, _ = silent(torch.Generator().manual_seed(99))
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.2), sharey=True)
 for ax, (name, runs) in zip(axes, runs_by_clip.items(), strict=True):
@@ -640,6 +648,7 @@ names = ("the plain network", "the LSTM")
 guess("more gradient left after 50 steps", None, choices=names)
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Measure how far back the plain network and the LSTM pass a gradient.
 torch.manual_seed(0)
 readers = {
     "tanh, ρ = 1": recurrence.RecurrentReader(rnn_forward, 8, 32),
@@ -864,6 +873,7 @@ def forced(model: seq2seq.Seq2Seq, batch: task.SequenceBatch) -> Tensor:
 
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Let both lengths answer in both ways, and count what is right.
 answers: dict[tuple[int, str], list[Tensor]] = {}
 unseen = {length: task.reversal_batch([length] * 50, seed=99) for length in models}
 ways = ("free-running", "teacher-forced")
@@ -888,6 +898,7 @@ reveal("more symbols right", max(ways, key=lambda w: shares[w]))
 reveal("whole sequences of 20 right", median(whole))
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Plot the share of right symbols by place in the answer.
 fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.4), sharey=True)
 for ax, (length, batch) in zip(axes, unseen.items(), strict=True):
     curves = {}
@@ -914,7 +925,7 @@ plots.show(fig, about="Share of right symbols by place in the answer, mean of th
 # too short? Lesson 02 trains longer, and gives the network a second way to its source.
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 # %% [markdown]
 # ## Recap

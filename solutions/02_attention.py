@@ -1476,7 +1476,7 @@ for what, crossing in crossings.items():
 # </details>
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 # %% [markdown]
 # ## Recap

@@ -3,8 +3,11 @@
 #
 # **What this lesson answers:** why is one attention not enough, how do many of them run in one
 # matrix product, what do they cost, and how do you know that yours is right?
-# **What it needs:** scaled dot-product attention and masks (lesson 02). **Time:** 95 minutes.
-# **Points:** 13.
+#
+# **What it needs:** scaled dot-product attention and masks (lesson 02).
+#
+# <span class="course-chip">**Time:** 95 minutes</span>
+# <span class="course-chip">**Points:** 13</span>
 #
 # Who lost what? To answer, you look at two words of a sentence, and you remember which was which.
 # In lesson 02 a word could ask one question only: *lost* asked who did it, *the* asked for its
@@ -13,7 +16,8 @@
 #
 # New letters: **H** heads, of **Dh** = D / H features each.
 
-# %%
+# %% tags=["folded"]
+# Set up: what this lesson uses. Run it first.
 import copy
 import time
 
@@ -480,6 +484,7 @@ check.MultiHeadAttention(
 # Count your weights for 2 sentences of 10 tokens, D = 64 and 8 heads:
 
 # %% tags=["skip-grading", "folded"]
+# Count the weights of one block.
 torch.manual_seed(0)
 x = torch.randn(2, 10, 64)
 weights = MultiHeadAttention(64, 8)(x, x, x)[1]
@@ -558,6 +563,7 @@ check.predict_parameters_16_heads(
 
 
 # %% tags=["skip-grading", "folded"]
+# Count parameters for several numbers of heads.
 def count(*modules: nn.Module) -> int:
     return sum(p.numel() for module in modules for p in module.parameters())
 
@@ -574,6 +580,7 @@ print(f"w_q, w_k and w_v of one head: {three:,}")
 print(f"the share of w_o: {1 - three / count(one):.0%}")
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Measure time and memory for several numbers of heads.
 HEADS = (1, 4, 16, 64)
 torch.manual_seed(0)
 x = torch.randn(4, 256, 256)
@@ -597,6 +604,7 @@ pictures.cost_of_heads(HEADS, times, tables)
 guess("the same without w_o", None, choices=("with 1 head", "with 4", "with both", "with none"))
 
 # %% tags=["skip-grading", "folded"]
+# Leave out w_o with one head and with four.
 torch.manual_seed(0)
 x, same = torch.randn(2, 5, 12), []
 for n_heads in (1, 4):
@@ -696,6 +704,7 @@ print(f"with a hidden layer behind it: {both['1 head + hidden']:.3g}")
 # Where does it look?
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Draw where each head looks.
 question = lookups.lookup_batch(1, seed=4)
 first, second = question.asked[0].unbind(-1)
 names = [f"{a} then {b}" for a, b in zip(first.tolist(), second.tolist(), strict=True)]
@@ -711,6 +720,7 @@ maps = {title: model(question)[1].detach()[0, h] for title, (model, h) in panels
 drawn.heads(maps, names, [f"drawer {i}" for i in range(8)])
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Print how sure the looks are.
 seen = panels["1 head + hidden"][0](question)[1].detach()[0, 0]
 print(f"1 head + hidden: largest weight {seen.amax(1).mean():.2f}, mean of the four questions")
 for run, model in enumerate(models["1 head"]):
@@ -735,6 +745,7 @@ guess("worst symbol, one of 2 heads off", None)
 
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Switch off one head after the other.
 def without_head(
     model: lookups.LookupModel,
     head: int,
@@ -845,6 +856,7 @@ check.load_torch_attention(
 # to". A boolean `attn_mask` of `nn.MultiheadAttention` is inverted as well.
 
 # %% tags=["skip-grading", "folded"]
+# Compare your block with torch's, in four sizes.
 for d_model, n_heads in ((12, 3), (64, 8), (10, 1), (48, 6)):
     torch.manual_seed(n_heads)
     theirs = nn.MultiheadAttention(d_model, n_heads, batch_first=True)
@@ -923,6 +935,7 @@ reveal("faults that break the law", broken)
 # head.
 
 # %% tags=["skip-grading", "folded"]
+# Show what moves the weights of a, with the right split and with theirs.
 moving = {"right": head_bugs.moves(), "theirs": head_bugs.moves(buggy.broken_split_heads)}
 pictures.what_moves(moving, head_bugs.CHANGED)
 
@@ -980,7 +993,7 @@ same = torch.equal(head_bugs.moves(), head_bugs.moves(repaired_split_heads))
 print("your table is the right one:", same)
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 # %% [markdown]
 # ## Recap

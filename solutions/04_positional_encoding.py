@@ -2,8 +2,12 @@
 # # 04 · Positional encoding
 #
 # **What this lesson answers:** how does a model that looks everywhere at once know which word comes
-# first? **What it needs:** attention from lesson 02, heads from lesson 03; sine and cosine.
-# **Time:** 100 minutes. **Points:** 13.
+# first?
+#
+# **What it needs:** attention from lesson 02, heads from lesson 03; sine and cosine.
+#
+# <span class="course-chip">**Time:** 100 minutes</span>
+# <span class="course-chip">**Points:** 13</span>
 #
 # *Dog bites man* is no news. *Man bites dog* is. Could your attention tell the two apart? The heads
 # of lesson 03 see which words are there, but not in which order. Now you give every word a place,
@@ -13,7 +17,8 @@
 # Dimensions: **B** sentences in a batch, **T** words in each, **D** entries of a word's vector,
 # **Dh** of them in each of **H** heads.
 
-# %%
+# %% tags=["folded"]
+# Set up: what this lesson uses. Run it first.
 import math
 
 import torch
@@ -224,6 +229,7 @@ reveal("one turn, last pair", round(turn[-1].item()))
 # the slider for $p$. Then make the base smaller, and watch the last hands.
 
 # %% tags=["skip-grading", "folded"]
+# Draw the hands of a position.
 drawn.clock()
 
 # %% [markdown]
@@ -698,6 +704,7 @@ for name, std in (("v = 1, torch's", 1.0), ("v = 1/D", D**-0.5)):
 # turned by $2\omega$ more than the query.
 
 # %% tags=["skip-grading", "folded"]
+# Draw added positions, and queries and keys that are turned.
 drawn.way("positions")
 
 # %% [markdown]
@@ -815,6 +822,7 @@ reveal("scores at one distance, added", "different" if spread[0] > 0.01 else "eq
 # Move query and key on together with the first slider, and apart with the second:
 
 # %% tags=["skip-grading", "folded"]
+# Draw a query and a key that are turned.
 drawn.turned_pair()
 
 # %% [markdown]
@@ -919,6 +927,7 @@ for kind in ("none", "sinusoidal", "learned", "rotary", "ALiBi"):
 pictures.learning(curves, every=task.MEASURE_EVERY)
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Measure what a guess without word order would get.
 batch = task.look_back_sentences(128, task.LENGTH, seed=12345)
 groups = torch.nn.functional.one_hot(batch.words % task.N_TAGS).sum(1)  # (B, 4)
 bag = (batch.tags[:, task.BACK :] == groups.argmax(1, keepdim=True)).float().mean()
@@ -987,6 +996,7 @@ reveal("beyond, learned", sum(beyond["learned"][-1]) / len(SEEDS))
 # Here are both, alone and together, at two learning rates:
 
 # %% tags=["skip-grading", "folded"]
+# Show the recorded cures at two learning rates.
 cures = {
     "none": "sinusoidal; as it is",
     "longer positions": "sinusoidal, as long as the words; as it is",
@@ -1009,7 +1019,7 @@ print(f"accuracy after {task.STEPS} steps, ten seeds; {where}")
 # Before you train, look how long your words and your positions are.
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 # %% [markdown]
 # ## Recap

@@ -3,7 +3,11 @@
 #
 # **What this lesson answers:** what besides attention is in a Transformer encoder, what is each
 # part for, where are its parameters, and is yours the same as torch's?
-# **What it needs:** lessons 02 to 04. **Time:** 150 minutes. **Points:** 17.
+#
+# **What it needs:** lessons 02 to 04.
+#
+# <span class="course-chip">**Time:** 150 minutes</span>
+# <span class="course-chip">**Points:** 17</span>
 #
 # What comes of a meeting where everybody listens to everybody and nobody ever thinks? Lesson 04
 # left you in one: attention with positions. Three plain parts are missing: a moment to think (a
@@ -14,7 +18,8 @@
 # In shapes, **F** counts the hidden units of the small network (in code, `F` is
 # `torch.nn.functional`), **N** the layers, **V** the words of the vocabulary.
 
-# %%
+# %% tags=["folded"]
+# Set up: what this lesson uses. Run it first.
 from collections.abc import Callable
 
 import matplotlib.pyplot as plt
@@ -365,6 +370,7 @@ trained = {
 }
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Plot the loss and the likeness of words, by depth.
 fig, axes = plt.subplots(1, 2, figsize=(9.5, 3))
 titles = ("Loss after 60 steps", "How alike words leave the fresh stack")
 for part, (ax, title) in enumerate(zip(axes, titles, strict=True)):
@@ -535,6 +541,7 @@ check.EncoderLayer(
 # an hour, so it was recorded, with three seeds of everything.
 
 # %% tags=["skip-grading", "folded"]
+# Show the recorded runs with and without warm-up.
 record, where = recorded("norm_order")
 pictures.learning_rates(record)
 for way, steps in (("at once", 0), ("warm-up", 100)):
@@ -582,6 +589,7 @@ def stacked(run: Callable[..., Tensor], depth: int = 12) -> tuple[list[float], .
 healthy, symptom = stacked(lambda layer, x: layer(x)), stacked(buggy.broken_layer)
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Plot the gradients of your layers and of theirs.
 number = list(range(1, 13))
 fig, axes = plt.subplots(1, 2, figsize=(9.5, 3), sharey=True)
 titles = ("Gradient of all weights", "Gradient of $W_q$ and $W_k$")
@@ -1242,6 +1250,7 @@ check.load_torch_encoder(
 
 
 # %% tags=["skip-grading", "folded"]
+# Compare your encoder with torch's in both orders.
 def largest_difference(norm_first: bool, padded: bool) -> float:
     torch.manual_seed(1)
     theirs_layer = nn.TransformerEncoderLayer(64, 4, 128, batch_first=True, norm_first=norm_first)
@@ -1341,6 +1350,7 @@ guess("influence left at distance 15", None)
 
 
 # %% tags=["skip-grading", "folded"]
+# Measure how much each word moves another, by distance.
 def encoder_influences(seed: int, length: int = 16) -> Tensor:
     torch.manual_seed(seed)
     encoder = TransformerEncoder(100, 64, 4, 2, 128, dropout=0.0).eval()
@@ -1369,7 +1379,7 @@ reveal("influence left at distance 15", left)
 drawn.reach(["the", "red", "robot", "lost", "the", "key"])
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 # %% [markdown]
 # ## Recap

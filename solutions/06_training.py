@@ -2,8 +2,12 @@
 # # 06 · Training: your encoder on real text
 #
 # **What this lesson answers:** how does text become batches, how is a model trained on them without
-# padding leaking in, and what is your encoder worth on a real task? **What it needs:** lessons 00
-# to 05. **Time:** 160 minutes. **Points:** 23.
+# padding leaking in, and what is your encoder worth on a real task?
+#
+# **What it needs:** lessons 00 to 05.
+#
+# <span class="course-chip">**Time:** 160 minutes</span>
+# <span class="course-chip">**Points:** 23</span>
 #
 # *I saw her duck.* Did she own a bird, or did she bend down? The word alone does not tell you; the
 # words around it do. Since lesson 05 you have a machine that looks at the words around. It has
@@ -12,7 +16,8 @@
 # The blocks are yours, from lessons 02 to 05, if they pass their checks there. New letters: **C**
 # tags, **K** kinds of features.
 
-# %%
+# %% tags=["folded"]
+# Set up: what this lesson uses. Run it first.
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +39,7 @@ from utils.notebook.lend import lend
 # Folded cells hold the course's part: data, loop, rivals, pictures.
 
 # %% tags=["skip-grading", "folded"]
+# Set up: the course's data, loop, rivals and pictures.
 from utils import drawn
 from utils.plots import training as pictures
 from utils.plots.sentences import show_tags
@@ -118,6 +124,7 @@ print("\n".join(f"{name:18}{value}" for name, value in vars(settings).items()))
 guess("dictionary, ambiguous", None)  # a share from 0 to 1
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Let two dictionaries tag the test sentences.
 examiner = Examiner(train)
 look_ups = {"most frequent tag": most_frequent_tag(train), "with endings": with_suffixes(train)}
 scores: dict[str, Scores] = {
@@ -453,6 +460,7 @@ def batches(generator: torch.Generator) -> list[tuple[Tensor, Tensor, Tensor]]:
 # ## 4. The model, its loss, its score
 
 # %% tags=["skip-grading", "folded"]
+# Draw the way from a batch to a score.
 drawn.way("training")
 
 # %% [markdown]
@@ -834,6 +842,7 @@ check.noam_rate(
 # Both begin with a warm-up; lesson 05 showed which encoders need it.
 
 # %% tags=["skip-grading", "folded"]
+# Plot the two schedules.
 steps = range(1, 2001)
 paper = [noam_rate(step, 512, 400) for step in steps]
 # The same warm-up: 0.2 of 2,000 steps are 400.
@@ -1388,6 +1397,7 @@ def with_neighbours(s: Settings) -> nn.Module:
 
 
 # %% tags=["skip-grading", "folded"]
+# Define the two rivals that do not attend.
 def lstm(s: Settings) -> nn.Module:
     n_to_match = sum(p.numel() for p in make_encoder(s).layers.parameters())
     units = units_for(n_to_match, s.d_model, s.lstm_layers)
@@ -1401,6 +1411,7 @@ def per_word(s: Settings) -> nn.Module:
 
 
 # %% tags=["skip-grading", "folded"]
+# List the contenders.
 makers = (per_word, no_positions, lstm, make_encoder, rotary, with_neighbours)
 contenders: dict[str, Callable[[Settings], nn.Module]] = {
     name: lambda s, make=make: make_tagger(make(s), s)
@@ -1409,6 +1420,7 @@ contenders: dict[str, Callable[[Settings], nn.Module]] = {
 
 
 # %% tags=["skip-grading", "folded"]
+# Define how one contender is trained.
 def dev_accuracy(model: nn.Module) -> float:
     model.eval()
     hits = words = 0.0
@@ -1444,6 +1456,7 @@ for name, make in contenders.items():
     models[name], histories[name] = train_one(make, name, draw=curves.of(name))
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Print each contender's best epoch.
 for name, history in histories.items():
     best, last = history.best, history.epochs[-1]
     number = 1 + history.epochs.index(best)
@@ -1488,6 +1501,7 @@ pictures.scoreboard({n: (s.overall.share, s.ambiguous.share) for n, s in scores.
 # dev file and three smaller Czech treebanks.
 
 # %% tags=["skip-grading", "folded"]
+# Show the recorded contest.
 record, where = recorded("tagging_contest")
 pictures.contest(record)
 print(f"Points: one for each seed; numbers: their mean; {where}")
@@ -1522,6 +1536,7 @@ print(f"Points: one for each seed; numbers: their mean; {where}")
 
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Draw which cases are taken for which.
 cases, tables = sorted({told.case_of(tag) for tag in tag_names} - {""}), {}
 for name in ("one word at a time", "rotary"):
     tagged = tag_sentences(models[name], words_of(treebank.test), lexicon, tag_names)
@@ -1539,6 +1554,7 @@ pictures.confusion(tables, cases)
 
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Measure how much each head gives to prepositions.
 def telling(sentence: list[tuple[str, str]]) -> dict[str, list[int]]:
     """Places of words that only the encoder gets right, both, or that have no case."""
     words = [word for word, _ in sentence]
@@ -1574,6 +1590,7 @@ print(*of_one_head(looks, best, name), sep="\n")
 # sentence: does the word in bold look at the preposition that decides its case?
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Draw that head in one sentence.
 choices = [look for look in looks["only rotary"] if look.has_choice]
 look = min(choices or looks["only rotary"], key=lambda look: len(look.sentence))
 words, place = [word for word, _ in look.sentence], look.place
@@ -1655,6 +1672,7 @@ reveal("faults that move the logits", shown)
 
 
 # %% tags=["skip-grading", "folded"]
+# Define how a sentence of your own is tagged.
 def own_reader(words: list[str], name: str) -> tuple[nn.Module, Mapping[str, int]]:
     own = lexicon.of_words(words)
     return own.around(models[name].tagger).to(device).eval(), own
@@ -1717,6 +1735,7 @@ reveal("words that can go without harm", free)
 
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Switch off one head after the other, and measure the doubt.
 def doubt(words: list[str], tags: list[str]) -> list[float]:
     reader, own = own_reader(words, "rotary")
     ids = torch.tensor([[own[word] for word in words]], device=device)
@@ -1766,6 +1785,7 @@ print(write_predictions("predictions.txt", final))
 
 
 # %% tags=["skip-grading", "measured", "folded"]
+# Write the script, and run it where there are several GPUs.
 def make_model() -> nn.Module:
     return contenders["rotary"](settings)
 
@@ -1779,7 +1799,7 @@ else:
     print("One device: nothing to share. On two GPUs: torchrun --nproc_per_node=2 train.py")
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 
 # %% [markdown]

@@ -3,7 +3,11 @@
 #
 # **What this lesson answers:** is a famous model the encoder that you wrote, what does it know, and
 # what is that worth?
-# **What it needs:** lessons 02 to 05. **Time:** 125 minutes. **Points:** 16.
+#
+# **What it needs:** lessons 02 to 05.
+#
+# <span class="course-chip">**Time:** 125 minutes</span>
+# <span class="course-chip">**Points:** 16</span>
 #
 # You have built an engine out of parts that you filed yourself. Does anything that drives out there
 # run on the same engine? Find out: take a model that people download millions of times, pour its
@@ -159,7 +163,7 @@ for kind, share in measured.items():
 reveal("share of the table of words", measured["words"])
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # Half of the famous model is a dictionary. The part that you wrote in lesson 03, attention, is a
 # sixth.
@@ -269,7 +273,7 @@ print(f"of {measured['words']:,} words of this course, whole: {measured['whole']
 print("unknown:", measured["unknown"])
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # Not *un + afford + able*: the longest piece wins, whatever it means. *una* is a piece, and from
 # there on there is no way back.
@@ -561,7 +565,7 @@ size = next(word for word, limit in limits.items() if max(differences) <= limit)
 reveal("largest difference", size)
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # It is the same function. What is left is rounding: your sums run in another order. The numbers
 # that others trained on a billion pairs of sentences run in the encoder that you wrote.
@@ -661,7 +665,7 @@ for fault in ("GELU by tanh", "segment row missing"):
     reveal(f"cosine, {fault}", round(measured[fault][0], 2))
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # "Almost right" has no common scale. A formula that is another function moves nothing. A row that
 # is the same for every token, which the assignment minBERT calls a placeholder, wrecks everything:
@@ -817,7 +821,7 @@ more = "up and down" if price > doctor else "physician and doctor"
 reveal("the pair that is more alike", more)
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # Opposites are more alike than paraphrases, and who bit whom hardly counts. A cosine says "about
 # the same thing", not "says the same". (Order does reach the encoder: with the words in no order
@@ -886,7 +890,7 @@ means = [sum(row) / len(row) for row in measured["[CLS]"]]
 print("on [CLS], mean of a layer's heads:", *(f"{mean:.2f}" for mean in means))
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # One head is a pure shift by one, which lesson 01's `shift_right` did by hand. And about half of
 # the weight in the middle layers goes to [CLS], a token that no word needs: a place to look at when
@@ -1028,6 +1032,7 @@ print(f"a copy of your encoder, after fifty sentences: {share:.3f} of the test's
 # That was one draw of fifty sentences. All ways, with three draws each (recorded):
 
 # %% tags=["skip-grading", "folded"]
+# Show what is recorded of all ways.
 record, where = recorded("pretrained_tagging")
 pictures.sentences_needed(record)
 for way, rows in record.items():
@@ -1037,7 +1042,7 @@ reveal("right with 50 sentences, layers trained on", round(sum(runs) / len(runs)
 print(where)
 
 # %% [markdown]
-# <details class="why"><summary>Once you have run the cell: why</summary>
+# <details class="why"><summary>After the run: why</summary>
 #
 # Fifty tagged sentences with the published weights get more words right than a thousand without
 # them. With fifty, a linear layer on state 2, trained in seconds, comes within five points of
@@ -1129,7 +1134,7 @@ print(f"blind guessing among 32: {torch.tensor(32.0).log().item():.2f}")
 # not do: there $10^{-12}$ is 0, and a token of equal entries gives 0 / 0.
 
 # %% tags=["skip-grading"]
-print(summary())
+summary()
 
 # %% [markdown]
 # ## Recap

@@ -10,7 +10,7 @@ from typing import Any, Final
 from grader.website.png import size
 from grader.website.predicting import asks_for_a_prediction, form, kept_apart
 
-GUESSES: Final = re.compile(r"^(guess\(|print\(summary\(\)\))", re.MULTILINE)
+GUESSES: Final = re.compile(r"^(guess\(|(print\()?summary\(\))", re.MULTILINE)
 PICTURES: Final = "pictures"
 NEXT: Final = re.compile(r"\]\(\.\./(\w+)/\1\.ipynb\)")
 START: Final = "](../Start.md)"  # a page of learners' folders alone

@@ -1,5 +1,7 @@
 """A kernel that has just started gets what an exercise builds on, whichever way leads there."""
 
+import time
+
 from tests.browser.chrome import Chrome, wait_for
 from tests.browser.jupyterlab import (
     choose,
@@ -9,6 +11,7 @@ from tests.browser.jupyterlab import (
     texts,
     to_start_page,
     wait_for_kernel,
+    wait_for_start_page,
 )
 from utils.lab.exchange import Course
 from utils.progress.record import read
@@ -89,3 +92,29 @@ def test_an_answer_above_that_fails_drops_neither_the_rest_nor_the_check(page: C
     answer_and_check(page, "masked_mean")
     passes(page)
     assert any("an answer of a bad day" in text for text in texts(page, OUTPUTS))
+
+
+def test_going_on_in_a_tab_that_was_open_yesterday_leads_to_the_exercise(
+    page: Chrome, lab: str
+) -> None:
+    choose(page, "File", "Save All")
+    choose(page, "Kernel", "Shut Down All Kernels")
+    page.click(element(".jp-Dialog button", "Shut Down All"))
+    page.wait("!document.querySelector('.jp-Dialog')")
+    page.open("about:blank")
+    page.open(lab)
+    wait_for_start_page(page)
+    time.sleep(5)  # JupyterLab brings back the tabs, and then the start page to the front
+    follow(page, "pairwise_dot")
+    line = element(".jp-NotebookPanel:not(.lm-mod-hidden) .cm-line", "def pairwise_dot")
+    place = f"({line})?.getBoundingClientRect().top ?? -1"
+
+    def is_shown() -> bool:
+        places = []
+        for _ in range(4):
+            places.append(page.run(place))
+            time.sleep(0.7)
+        return len(set(places)) == 1 and 100 < places[0] < page.run("innerHeight") - 100
+
+    wait_for(is_shown, "the exercise in sight, where it stays", seconds=30)
+    assert page.run(f"({line}).closest('.jp-Cell').classList.contains('jp-mod-active')")

@@ -148,7 +148,7 @@ def _causes(verdict: Verdict) -> list[tuple[str, str]]:
         if mistake is not None:
             lines.append((label, mistake.message))
             lines += [(_LOOK, mistake.hint)] if mistake.hint else []
-    return lines or [(_OBSERVED, text) for text in verdict.symptoms]
+    return lines or [(_OBSERVED, text) for text in verdict.symptoms if not verdict.is_stub]
 
 
 def _is_unknown(verdict: Verdict, finding: Finding) -> bool:
@@ -157,8 +157,10 @@ def _is_unknown(verdict: Verdict, finding: Finding) -> bool:
 
 
 def _seen(verdict: Verdict, case: str, finding: Finding) -> str:
-    """Return what was found in the case that is shown."""
-    named = len(verdict.results) > 1 and not verdict.is_stub
+    """Return what was found in the case that is shown; of a stub, what to do."""
+    if verdict.is_stub:
+        return " ".join(verdict.symptoms) or finding.message
+    named = len(verdict.results) > 1
     return f"Case “{case}”: {finding.message}" if named else finding.message
 
 
@@ -259,7 +261,7 @@ def _note(note: Note) -> str:
 
 
 def _listing(lines: Sequence[str]) -> str:
-    style = "font-family: monospace; font-size: 90%; margin-top: 4px;"
+    style = "font-family: monospace; font-size: 90%; margin-top: 4px; white-space: pre-wrap;"
     listing = "<br>".join(escape(line) for line in lines)
     return f"<div style='{style}'>{listing}</div>" if listing else ""
 

@@ -2,7 +2,7 @@
 
 A lesson that is run from end to end meets exercises that are not written yet, and cells that need
 what such a cell did not make. Each gets one quiet box. All other errors are shown as Python shows
-them, without the course's own frames.
+them, in the student's code and where it ends.
 """
 
 import itertools
@@ -23,6 +23,7 @@ from utils.kernel.stale import missing
 from utils.words import an, elapsed, listed
 
 _OWN: Final = str(Path(__file__).resolve().parents[1])  # the folder of the course's own code
+_CALLS: Final = ("_wrapped_call_impl", "_call_impl")
 
 
 class AlreadyTold(KeyboardInterrupt):
@@ -176,13 +177,13 @@ def _show_as_usual(
     error: BaseException,
     tb: TracebackType | None,
 ) -> None:
-    """Show a traceback as IPython does, without the course's own frames."""
+    """Show a traceback as IPython does, less the frames that tell a student nothing."""
     before, shell.custom_exceptions = shell.custom_exceptions, ()
     try:
         for each in _with_causes(error):
-            each.__traceback__ = without_own(each.__traceback__)
+            each.__traceback__ = shortened(each.__traceback__)
         is_compiled = any(is_of_the_notebook(frame) for frame, _line in traceback.walk_tb(tb))
-        shell.showtraceback((kind, error, without_own(tb)), running_compiled_code=is_compiled)
+        shell.showtraceback((kind, error, shortened(tb)), running_compiled_code=is_compiled)
     finally:
         shell.custom_exceptions = before
 
@@ -198,11 +199,20 @@ def _with_causes(error: BaseException) -> Iterator[BaseException]:
     yield from seen
 
 
-def without_own(tb: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without the frames of the course's own code."""
+def shortened(tb: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without the frames that tell a student nothing.
+
+    These are the course's own, those of libraries between two frames of the notebook's code, and
+    torch's two for each call of a module.
+    """
+    links = list(_links(tb))
+    theirs = [n for n, each in enumerate(links) if is_of_the_notebook(each.tb_frame)]
+    between = range(theirs[0], theirs[-1]) if theirs else range(0)
     kept: TracebackType | None = None
-    for each in reversed(list(_links(tb))):
-        if not each.tb_frame.f_code.co_filename.startswith(_OWN):
+    for n, each in reversed(list(enumerate(links))):
+        code = each.tb_frame.f_code
+        is_on_the_way = n in between and n not in theirs
+        if not (is_on_the_way or code.co_filename.startswith(_OWN) or code.co_name in _CALLS):
             kept = TracebackType(kept, each.tb_frame, each.tb_lasti, each.tb_lineno)
     return kept
 

@@ -26,6 +26,7 @@ from utils.progress.record import FOLDER, replace
 Guess = int | float | str | list[int]
 FILE: Final = "kept-guesses.json"  # no exercise's record: an exercise's id is a Python name
 LARGEST, LONGEST, MOST = 1e15, 60, 64
+ALL: Final = "your guesses in this lesson"
 NEAR: Final = 0.25  # a number is close if it is off by at most this share of what was measured
 RELEASE: Final = Path(__file__).resolve().parents[2] / "notebooks"
 _SAME: Final = {
@@ -38,7 +39,7 @@ _ASKS: Final = re.compile(r'^guess\("([^"]+)"', re.MULTILINE)
 _CLOSE: Final = "Well guessed."
 _FAR: Final = "A surprise. Good that you guessed: what surprises you is what you remember."
 _here: dict[str, Guess | None] = {}  # this kernel's guesses, which no full disk can lose
-_close: dict[str, bool] = {}  # whether a guess came close, once its experiment has run
+_found: dict[str, tuple[str, bool]] = {}  # this kernel's results, and whether the guess came close
 
 
 def guess(name: str, expected: object = None, *, choices: Iterable[str] = ()) -> None:
@@ -84,20 +85,34 @@ def reveal(name: str, measured: object, also: Iterable[object] = ()) -> None:
         _show(name, f"measured {result}", loud=True)
         return
     right = [one for one in map(_plain, (measured, *also)) if one is not None]
-    _close[name] = any(_is_close(expected, one) for one in right)
-    says = "Exactly." if _shown(expected) == result else _CLOSE if _close[name] else _FAR
+    close = any(_is_close(expected, one) for one in right)
+    says = "Exactly." if _shown(expected) == result else _CLOSE if close else _FAR
+    _found[name] = result, close
     _show(name, f"You said {_shown(expected)} · measured {result}", says, loud=True)
 
 
-def summary() -> str:
-    """Return how many of the lesson's guesses were made and came close, for the lesson's end."""
+def summary() -> Card:
+    """Return a card on the lesson's guesses beside their results, for the lesson's end."""
     kept = _kept()
-    made = [name for name, expected in kept.items() if expected is not None]
+    made = {name: expected for name, expected in kept.items() if expected is not None}
     if not made:
-        return "You made no guesses this time, and nothing is lost: they are never graded."
-    close = sum(_close.get(name, False) for name in made)
+        return _card(
+            ALL, "You made no guesses this time, and nothing is lost: they are never graded."
+        )
+    close = [_found[name][1] for name in made if name in _found]
+    left = f", {len(made) - len(close)} still open" if len(close) < len(made) else ""
+    lines = [f"{name}: you said {_shown(one)}{_outcome(name)}" for name, one in made.items()]
     end = "They are never graded: a miss is where there was something to learn."
-    return f"You guessed {len(made)} of {len(kept)}; {close} came close or were right. {end}"
+    head = f"You guessed {len(made)} of {len(kept)}; {sum(close)} came close{left}."
+    return _card(ALL, head, *lines, end)
+
+
+def _outcome(name: str) -> str:
+    """Return the result of a guess's experiment, in words."""
+    if name not in _found:
+        return "; run its experiment to see the result"
+    result, is_close = _found[name]
+    return f", measured {result} ({'close' if is_close else 'a surprise'})"
 
 
 def count(learn: Path, lesson: str) -> tuple[int, int]:
@@ -153,12 +168,16 @@ def _shown(value: object) -> str:
 
 def _show(name: str, *lines: str, loud: bool = False) -> None:
     """Show a card about a guess; the first line is loud where it gives a result."""
+    display(_card(name, *lines, loud=loud))  # type: ignore[no-untyped-call]
+
+
+def _card(title: str, *lines: str, loud: bool = True) -> Card:
     style = "font-size: 120%; font-weight: 600;" if loud else ""
     first, *rest = (escape(line) for line in lines)
-    html = f"<div style='font-size: 90%;'>{escape(name)}</div><div style='{style}'>{first}</div>"
+    html = f"<div style='font-size: 90%;'>{escape(title)}</div><div style='{style}'>{first}</div>"
     html += "".join(f"<div>{line}</div>" for line in rest)
-    text = "\n".join([f"{name}: {lines[0]}", *lines[1:]])
-    display(Card(f"Guess: {name}", BLUE, html, text))  # type: ignore[no-untyped-call]
+    text = "\n".join([f"{title}: {lines[0]}", *lines[1:]])
+    return Card(f"Guess: {title}", BLUE, html, text)
 
 
 def _unknown(name: str) -> str:
@@ -191,6 +210,7 @@ def _kept() -> dict[str, Guess | None]:
 
 def _keep(name: str, expected: Guess | None) -> None:
     _here[name] = expected
+    _found.pop(name, None)  # the result stood beside another guess
     file = _file()
     if file is not None:
         with suppress(OSError):  # a full or read-only disk must not disturb a lesson

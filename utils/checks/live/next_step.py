@@ -30,7 +30,12 @@ _OF_A_TEST: Final = (
     "Try your test on the right version and on a wrong one in a new cell, and look at which line "
     "decides."
 )
+_OF_A_STUB: Final = (
+    "Write it in its cell, run that cell (Shift+Enter), then this one. Written already? Then its "
+    "cell has not run since."
+)
 _BY_KIND: Final[dict[str, str]] = {  # of others the finding's own sentence says what to do
+    ProblemKind.STUB: _OF_A_STUB,
     ProblemKind.EXCEPTION: _OF_AN_ERROR,
     ProblemKind.BACKWARD: _OF_AN_ERROR,
     ProblemKind.VALUES: _OF_A_RESULT,
@@ -55,5 +60,6 @@ def with_a_next_step(exercise: Exercise, verdict: Verdict) -> Verdict:
     if shown is None or shown.finding is None or verdict.mistake or verdict.symptoms:
         return verdict
     of_kind = _BY_KIND.get(shown.finding.kind, "")
-    says = _BY_EXERCISE.get(exercise.probe.kind, of_kind) if of_kind else ""
+    by_exercise = {} if verdict.is_stub else _BY_EXERCISE
+    says = by_exercise.get(exercise.probe.kind, of_kind) if of_kind else ""
     return replace(verdict, symptoms=(says,)) if says else verdict

@@ -55,7 +55,7 @@ def test_an_answer_a_test_and_a_stranger_get_no_output(released: Any, solved: An
     assert page([released], [solved]).notebook.cells[0].outputs == []
 
 
-@pytest.mark.parametrize("source", ['# How many?\nguess("steps", None)', "print(summary())"])
+@pytest.mark.parametrize("source", ['# How many?\nguess("steps", None)', "summary()"])
 def test_that_nobody_guessed_is_not_shown(source: str) -> None:
     assert (
         page([code(source)], [code(source, text("No guess yet."))]).notebook.cells[0].outputs == []

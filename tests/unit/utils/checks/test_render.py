@@ -249,3 +249,9 @@ def test_a_long_warning_is_folded_and_keeps_its_words() -> None:
     (folded,) = [d for d in card("noisy").select("details") if "warns" in d.get_text()]
     assert len(folded.summary.get_text()) <= 80
     assert folded.get_text().count("word ") > 60
+
+
+def test_lines_of_code_and_numbers_keep_their_blanks() -> None:
+    noted = Verdict("attend", (passed("plain"),), notes=(Note("It printed:", ("[[1.,", " [2.")),))
+    style = BeautifulSoup(as_html(noted), "html.parser").find(string=" [2.").parent["style"]
+    assert "white-space: pre-wrap" in style

@@ -1,6 +1,7 @@
 """What a cell shows that stops: one box where something is missing, and no frames of the course."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,40 @@ def test_no_traceback_holds_the_courses_own_frames(kernel: Kernel, code: str) ->
     assert len(shown.errors) == 1
     assert "utils/" not in shown.errors[0]
     assert shown.status == "error"
+
+
+MODEL = """
+def scores(x):
+    return x @ torch.ones(3)
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return scores(x)
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "shows"),
+    [
+        (f"{MODEL}torch.nn.Sequential(Model(), Model())(torch.ones(2))", "Sequential"),
+        (f"{MODEL}list(torch.utils.data.DataLoader([torch.ones(2)], collate_fn=Model()))", "list"),
+        ("torch.nn.Linear(3, 1)(torch.ones(2))", "linear.py"),
+    ],
+)
+def test_what_only_leads_from_the_students_code_to_where_it_fails_is_left_out(
+    kernel: Kernel, code: str, shows: str
+) -> None:
+    kernel.run("import torch")
+    (coloured,) = kernel.run(code).errors
+    shown = re.sub(r"\x1b\[[\d;]*m", "", coloured)
+    assert "_call_impl" not in shown
+    assert "_next_data" not in shown
+    assert "container.py" not in shown
+    assert shows in shown
+    assert ("return x @ torch.ones(3)" in shown) == (MODEL in code)
 
 
 def test_a_check_without_an_answer_says_what_it_needs(kernel: Kernel) -> None:

@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 
 from utils import plots
 
-EXTENSION = Path(plots.__file__).parents[1] / "lab/extension/course-pictures/static/pictures.js"
+EXTENSION = Path(plots.__file__).parents[1] / "lab/extension/course-pictures/modules/pictures.js"
 
 
 @pytest.fixture

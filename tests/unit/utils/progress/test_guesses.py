@@ -36,7 +36,7 @@ def learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def restart_kernel() -> None:
     guesses._here.clear()
-    guesses._close.clear()
+    guesses._found.clear()
 
 
 def file_of(learn: Path) -> Path:
@@ -83,7 +83,7 @@ def test_without_a_guess_everything_goes_on_and_says_so(
     assert guessed("steps") is None
     reveal("steps", 4)
     assert capsys.readouterr().out == "steps: measured 4\n"
-    assert summary().startswith("You made no guesses this time")
+    assert "You made no guesses this time" in repr(summary())
 
 
 def test_a_later_guess_replaces_the_one_before_and_no_guess_takes_it_back(learn: Path) -> None:
@@ -132,21 +132,56 @@ def test_the_summary_counts_a_guess_as_close_if_it_is_right_or_off_by_a_quarter(
 ) -> None:
     guess("one", expected)
     reveal("one", measured)
-    assert summary().startswith(f"You guessed 1 of 1; {int(close)} came close or were right.")
+    assert f"You guessed 1 of 1; {int(close)} came close.\n" in repr(summary())
 
 
 @pytest.mark.parametrize(("expected", "close"), [("left", 1), ("right", 1), ("up", 0)])
 def test_what_chance_decides_between_is_as_right_to_have_guessed(expected: str, close: int) -> None:
     guess("one", expected)
     reveal("one", "left", also=["right"])
-    assert summary().startswith(f"You guessed 1 of 1; {close} came close")
+    assert f"You guessed 1 of 1; {close} came close.\n" in repr(summary())
 
 
 def test_the_summary_counts_guesses_that_were_asked_for_and_not_made() -> None:
     guess("one", 0)
     guess("two", "left")
     guess("three")
-    assert summary().startswith("You guessed 2 of 3; 0 came close")
+    reveal("one", 0.0)
+    reveal("two", "right")
+    assert "You guessed 2 of 3; 1 came close.\n" in repr(summary())
+
+
+def test_the_summary_says_of_each_guess_what_was_measured(learn: Path) -> None:
+    guess("<share>", 0.73)
+    reveal("<share>", 0.5)
+    guess("word", "left")
+    reveal("word", "left")
+    card = summary()
+    assert repr(card).splitlines()[1:3] == [
+        "<share>: you said 0.73, measured 0.5 (a surprise)",
+        "word: you said left, measured left (close)",
+    ]
+    assert "&lt;share&gt;: you said 0.73" in card._repr_html_()
+    assert "role='group'" in card._repr_html_()
+
+
+def test_the_summary_claims_nothing_of_a_result_that_this_kernel_has_not_seen(learn: Path) -> None:
+    guess("one", 0)
+    reveal("one", 0)
+    restart_kernel()
+    assert "You guessed 1 of 1; 0 came close, 1 still open." in repr(summary())
+    guess("two", 1)
+    reveal("two", 1)
+    says = repr(summary())
+    assert "You guessed 2 of 2; 1 came close, 1 still open." in says
+    assert "one: you said 0; run its experiment to see the result" in says
+
+
+def test_a_guess_made_again_has_no_result_yet(learn: Path) -> None:
+    guess("one", 0)
+    reveal("one", 0)
+    guess("one", 5)
+    assert "one: you said 5; run its experiment" in repr(summary())
 
 
 def test_a_result_that_is_no_number_and_no_words_is_told_all_the_same(
@@ -245,7 +280,7 @@ def test_guess_and_result_stand_on_one_line_of_a_card(
     capsys.readouterr()
     reveal("share", measured)
     assert capsys.readouterr().out.startswith(f"share: {says}")
-    assert summary().startswith("You made no" if expected is None else "You guessed 1 of 1")
+    assert ("You made no" if expected is None else "You guessed 1 of 1") in repr(summary())
 
 
 def test_what_chance_decides_between_is_no_surprise(capsys: pytest.CaptureFixture[str]) -> None:
@@ -287,7 +322,7 @@ def test_a_question_that_the_lesson_does_not_ask_is_refused_and_not_counted(
     guess(name, 0.4)
     assert capsys.readouterr().out.endswith(f"so nothing was kept. {hint}\n")
     assert count(lesson_00, "00_start_here") == (0, 0)
-    assert summary().startswith("You made no guesses")
+    assert "You made no guesses" in repr(summary())
     guess("plain mean of two words", 0.4)
     assert count(lesson_00, "00_start_here") == (1, 1)
 

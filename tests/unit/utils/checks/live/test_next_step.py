@@ -10,6 +10,7 @@ from utils.checks.explain.seen.errors_explained import usual_cause
 from utils.checks.live.next_step import with_a_next_step
 from utils.checks.observation import Problem, ProblemKind
 from utils.checks.registry import find_exercise
+from utils.checks.render import as_html, as_text
 from utils.checks.verdict import CaseResult, Verdict
 
 
@@ -73,3 +74,18 @@ def test_what_is_explained_is_left_as_it_is():
 )
 def test_an_error_is_told_by_what_causes_it(words, line, told):
     assert told in usual_cause(Problem(ProblemKind.EXCEPTION, words, line))
+
+
+def unwritten(*_args):
+    raise NotImplementedError("it is not written yet")
+
+
+@pytest.mark.parametrize("exercise", ["stable_softmax", "test_attention"])
+def test_an_exercise_that_is_not_written_says_what_to_run(monkeypatch, exercise):
+    verdict = shown(monkeypatch, exercise, unwritten)
+    assert verdict.is_stub
+    for says in (as_text(verdict), as_html(verdict)):
+        assert says.count("not written yet") == 1
+        assert "run that cell (Shift+Enter), then this one" in says
+        assert "Written already? Then its cell has not run since." in says
+        assert "What was seen" not in says

@@ -52,7 +52,17 @@ export default ({ cells: { CodeCell }, notebook: { INotebookCellExecutor, runCel
       if (!panel) return;
       await panel.context.ready;
       const cell = panel.content.widgets.find((each) => each.model.id === id);
-      if (cell) await prepare(panel.content, panel.sessionContext, cell);
+      if (!cell) return;
+      await prepare(panel.content, panel.sessionContext, cell);
+      await show(panel.content, cell);
+      setTimeout(() => show(panel.content, cell), 1500); // results above have taken their height
+    };
+
+    // JupyterLab scrolls there only, and too early in a tab that was open before it was started.
+    const show = async (notebook, cell) => {
+      if (notebook.mode === "edit") return; // somebody writes already
+      notebook.activeCellIndex = notebook.widgets.indexOf(cell);
+      await notebook.scrollToCell(cell, "center");
     };
 
     app.commands.commandExecuted.connect((_, { id, args, result }) => {

@@ -1,5 +1,6 @@
 // Only the tab that ran a cell shows its output: whoever closes it meanwhile is told, and asked.
-import { panels } from "./lesson.js";
+import { isRunning, models, panels } from "./lesson.js";
+import { lose } from "./lost_outputs.js";
 
 export default ({ apputils: { Dialog, showDialog }, messaging: { MessageLoop }, notebook: { INotebookTracker } }) => ({
   id: "course-lessons:closing",
@@ -11,8 +12,7 @@ export default ({ apputils: { Dialog, showDialog }, messaging: { MessageLoop }, 
       "runs on. Wait until [*] has become a number, or stop the cell first: Kernel, Interrupt Kernel.";
     const agreed = new WeakSet();
 
-    const isRunning = ({ content }) =>
-      content.widgets.some(({ model }) => model.type === "code" && model.executionState === "running");
+    const runs = (panel) => models(panel).some(isRunning);
 
     const ask = async (panel) => {
       const stay = Dialog.cancelButton({ label: "Stay" });
@@ -25,19 +25,21 @@ export default ({ apputils: { Dialog, showDialog }, messaging: { MessageLoop }, 
       });
       if (!button.accept) return;
       agreed.add(panel);
+      const [{ path }, closed] = [panel.context, models(panel)];
+      panel.disposed.connect(() => lose(app, path, closed));
       panel.close();
     };
 
     const watchClosing = (panel) =>
       MessageLoop.installMessageHook(panel, (_, { type }) => {
-        if (type !== "close-request" || agreed.has(panel) || !isRunning(panel)) return true;
+        if (type !== "close-request" || agreed.delete(panel) || !runs(panel)) return true;
         ask(panel).catch(console.warn);
         return false;
       });
 
     tracker.widgetAdded.connect((_, panel) => watchClosing(panel));
     window.addEventListener("beforeunload", (event) => {
-      if (panels(app).some(isRunning)) event.preventDefault();
+      if (panels(app).some(runs)) event.preventDefault();
     });
   },
 });

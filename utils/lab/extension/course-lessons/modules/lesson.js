@@ -12,6 +12,12 @@ export const isCheck = (cell) => about(cell).grade === true;
 /** Whether a notebook is a lesson. */
 export const isLesson = (notebook) => notebook.widgets.some(isCheck);
 
+/** The cells of an open notebook: JupyterLab's models. */
+export const models = ({ content }) => content.widgets.map(({ model }) => model);
+
+/** Whether a cell runs, or waits for its turn. */
+export const isRunning = ({ type, executionState }) => type === "code" && executionState === "running";
+
 /** Tell something in JupyterLab's corner; gives what `dismiss` needs. */
-export const tell = (app, message, type = "info", autoClose = 8000) =>
-  app.commands.execute("apputils:notify", { message, type, options: { autoClose } });
+export const tell = (app, message, type = "info", autoClose = 8000, actions = []) =>
+  app.commands.execute("apputils:notify", { message, type, options: { autoClose, actions } });

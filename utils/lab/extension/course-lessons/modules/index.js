@@ -1,7 +1,8 @@
 // Loads the modules of this folder. Each gives one plugin for JupyterLab, whose own modules it gets.
+// The folder is not named "static": JupyterLab has browsers keep such a one for a year, unasked.
 (() => {
   const NEEDED = ["jupyterlab/apputils", "jupyterlab/cells", "jupyterlab/notebook", "jupyterlab/services", "lumino/messaging"];
-  const PLUGINS = ["closing", "fresh_kernel", "guarded_cells", "rename", "results", "start_page", "submit"];
+  const PLUGINS = ["closing", "fresh_kernel", "guarded_cells", "lost_outputs", "rename", "results", "start_page", "submit"];
   const folder = new URL(".", document.currentScript.src);
   let shared;
   const jupyterlab = async (name) => {
