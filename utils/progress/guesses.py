@@ -36,10 +36,13 @@ _SAME: Final = {
     "minus infinity": "-inf",
 }
 _ASKS: Final = re.compile(r'^guess\("([^"]+)"', re.MULTILINE)
-_CLOSE: Final = "Well guessed."
-_FAR: Final = "A surprise. Good that you guessed: what surprises you is what you remember."
+_SAYS: Final = {
+    "exact": "Exactly.",
+    "close": "Well guessed.",
+    "a surprise": "A surprise. Good that you guessed: what surprises you is what you remember.",
+}
 _here: dict[str, Guess | None] = {}  # this kernel's guesses, which no full disk can lose
-_found: dict[str, tuple[str, bool]] = {}  # this kernel's results, and whether the guess came close
+_found: dict[str, tuple[str, str]] = {}  # this kernel's results, and what each says of the guess
 
 
 def guess(name: str, expected: object = None, *, choices: Iterable[str] = ()) -> None:
@@ -85,10 +88,10 @@ def reveal(name: str, measured: object, also: Iterable[object] = ()) -> None:
         _show(name, f"measured {result}", loud=True)
         return
     right = [one for one in map(_plain, (measured, *also)) if one is not None]
-    close = any(_is_close(expected, one) for one in right)
-    says = "Exactly." if _shown(expected) == result else _CLOSE if close else _FAR
-    _found[name] = result, close
-    _show(name, f"You said {_shown(expected)} · measured {result}", says, loud=True)
+    close = "close" if any(_is_close(expected, one) for one in right) else "a surprise"
+    how = "exact" if _shown(expected) == result else close
+    _found[name] = result, how
+    _show(name, f"You said {_shown(expected)} · measured {result}", _SAYS[how], loud=True)
 
 
 def summary() -> Card:
@@ -99,7 +102,7 @@ def summary() -> Card:
         return _card(
             ALL, "You made no guesses this time, and nothing is lost: they are never graded."
         )
-    close = [_found[name][1] for name in made if name in _found]
+    close = [_found[name][1] != "a surprise" for name in made if name in _found]
     left = f", {len(made) - len(close)} still open" if len(close) < len(made) else ""
     lines = [f"{name}: you said {_shown(one)}{_outcome(name)}" for name, one in made.items()]
     end = "They are never graded: a miss is where there was something to learn."
@@ -111,8 +114,8 @@ def _outcome(name: str) -> str:
     """Return the result of a guess's experiment, in words."""
     if name not in _found:
         return "; run its experiment to see the result"
-    result, is_close = _found[name]
-    return f", measured {result} ({'close' if is_close else 'a surprise'})"
+    result, how = _found[name]
+    return f", measured {result} ({how})"
 
 
 def count(learn: Path, lesson: str) -> tuple[int, int]:

@@ -159,7 +159,7 @@ def test_the_summary_says_of_each_guess_what_was_measured(learn: Path) -> None:
     card = summary()
     assert repr(card).splitlines()[1:3] == [
         "<share>: you said 0.73, measured 0.5 (a surprise)",
-        "word: you said left, measured left (close)",
+        "word: you said left, measured left (exact)",
     ]
     assert "&lt;share&gt;: you said 0.73" in card._repr_html_()
     assert "role='group'" in card._repr_html_()
