@@ -3,11 +3,13 @@
 from dataclasses import replace
 
 import pytest
+import torch
 
-from grader.commands.making.fingerprints import renewed, stamp, with_fingerprints
+from grader.commands.making.fingerprints import prints, renewed, stamp, with_fingerprints
 from tests.course.lesson_runs import all_lessons
 from utils.checks.compare.fingerprint_file import forget, read_exercise, write
 from utils.checks.compare.fingerprints import Fingerprints, print_of, same_print
+from utils.checks.observe import expected
 from utils.checks.observe.expected import expected_of
 from utils.checks.registry import exercises
 
@@ -63,6 +65,17 @@ def test_what_differs_in_its_last_digits_stays_and_what_is_otherwise_is_made_ane
     again = renewed(dots)
     assert again.bank[first] != made.bank[first]
     assert again.bank[second] == made.bank[second]
+
+
+@pytest.mark.parametrize("name", ["PositionalEncoding", "LearnedPositionalEncoding"])
+def test_what_a_mistake_gives_by_chance_is_kept_alike_after_each_run(name):
+    exercise, made = exercises()[name], []
+    drawing = [m for m in exercise.mistakes if m.name.startswith("dropout")]
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        expected.forget()
+        made.append({m.name: list(prints(exercise, m.name, m.answer)) for m in drawing})
+    assert made[0] == made[1]
 
 
 def test_the_file_of_an_unchanged_exercise_is_written_as_it_was(dots):

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from grader.authoring.files import find_root
 from grader.authoring.lesson import Lesson, lessons
 from utils.checks.compare.fingerprint_file import read_exercise, write
@@ -56,7 +58,7 @@ def renewed(exercise: Exercise) -> Fingerprints:
         _as_kept(right, was.right if was else ()),
         {
             name: _as_kept(
-                tuple(_prints(exercise, name, answer)), was.bank.get(name, ()) if was else ()
+                tuple(prints(exercise, name, answer)), was.bank.get(name, ()) if was else ()
             )
             for name, answer in bank.items()
         },
@@ -70,8 +72,10 @@ def _as_kept(
     return old if same else made
 
 
-def _prints(exercise: Exercise, name: str, answer: Any) -> Iterator[Print | None]:
+def prints(exercise: Exercise, name: str, answer: Any) -> Iterator[Print | None]:
+    """Yield what a known mistake gives in each case, the same in each run."""
     for case in exercise.probe.cases:
+        torch.manual_seed(0)  # some mistakes draw numbers: the file is the same after each run
         yield print_of(observed(exercise, name, answer, case))
 
 
