@@ -5,14 +5,14 @@ import sys
 from importlib.util import find_spec
 
 from utils.download import DownloadError
-from utils.published import CZECH, ENGLISH, MODEL, MODEL_PACKAGE, Published
+from utils.published import ENGLISH, MODEL, MODEL_PACKAGE, Published
 
 
 def needs() -> dict[str, Published]:
     """Return what is not here yet; one's own (COURSE_DATA, COURSE_MODEL) counts as here."""
     found: dict[str, Published] = {}
     if not os.environ.get("COURSE_DATA"):
-        found |= {"the Czech text of lesson 06": CZECH, "the English text of lesson 07": ENGLISH}
+        found["the text of lessons 06 and 07"] = ENGLISH
     if not (os.environ.get("COURSE_MODEL") or find_spec(MODEL_PACKAGE)):
         found |= {"the model of lesson 07": MODEL}
     return {what: published for what, published in found.items() if not published.is_kept}
@@ -41,7 +41,7 @@ def main() -> None:
             sys.stdout.write(f"  {error}\n")
     if failed:
         sys.exit("Not everything is here. Run the same command again when the network is back.")
-    sys.stdout.write("The texts and the model are here: every lesson works without a network.\n")
+    sys.stdout.write("The text and the model are here: every lesson works without a network.\n")
 
 
 if __name__ == "__main__":

@@ -111,7 +111,7 @@ def table(examination: Examination, hand_ins: dict[str, HandIn], waiting: list[s
     n_words = sum(map(len, examination.test))
     lines = [
         f"{examination.name}: {len(examination.test)} test sentences, {n_words:,} words",
-        f"Marked: more than {examination.best:.1%}, as the best tagger known for Czech would get.",
+        f"Marked: more than {examination.best:.1%}, as the best tagger known would get.",
         "Words tagged rightly, and points:",
     ]
     for points, level in enumerate(examination.levels, 1):

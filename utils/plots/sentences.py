@@ -1,6 +1,7 @@
 """A sentence and its tags in colour, and what changes when something is taken away."""
 
 import html
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,8 +23,9 @@ class TagTable:
     def __init__(self, words: Sequence[str], rows: Mapping[str, Sequence[str | None]]) -> None:
         self.words, self.rows = words, rows
         self.first = next(iter(rows.values()))
-        kinds = sorted({kind(tag) for tags in rows.values() for tag in tags if tag} - {""})
-        self.colours = {name: TINTS[i % len(TINTS)] for i, name in enumerate(kinds)}
+        counts = Counter(tag for tags in rows.values() for tag in tags if tag)
+        often = [tag for tag, _ in counts.most_common(len(TINTS))]
+        self.colours = dict(zip(often, TINTS, strict=False))
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(word)}</th>" for word in ("", *self.words))
@@ -37,7 +39,7 @@ class TagTable:
     def _cell(self, tag: str | None, first: str | None) -> str:
         if tag is None:
             return "<td>–</td>"
-        colour = self.colours.get(kind(tag), PLAIN_TINT)
+        colour = self.colours.get(tag, PLAIN_TINT)
         style = f"background: {colour}; color: {INK}"
         if tag == first:
             return f"<td style='{style}'>{html.escape(tag)}</td>"
@@ -55,11 +57,6 @@ class TagTable:
             f"{word} {tag if tag == first or tag is None else f'*{tag}*'}"
             for word, tag, first in told
         )
-
-
-def kind(tag: str) -> str:
-    """Return what a tag's colour stands for: its case, or "" if it has none."""
-    return tag.partition("|")[2]
 
 
 def show_tags(words: Sequence[str], rows: Mapping[str, Sequence[str | None]]) -> None:

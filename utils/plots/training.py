@@ -89,24 +89,44 @@ def _seeds(ax: Axes, rows: Sequence[Sequence[float]], colour: int) -> None:
     ax.margins(x=0.3)
 
 
-def confusion(tables: Mapping[str, Tensor], cases: Sequence[str]) -> None:
-    """Show which case was taken for which, in percent of the right ones.
+def confusion(tables: Mapping[str, Tensor], tags: Sequence[str]) -> None:
+    """Show which tag was taken for which, in percent of the right ones.
 
     Args:
-        tables: name -> counts (right case, case said; one column more: none).
-        cases: the cases' names.
+        tables: name -> counts (right tag, tag said; one column more: any other).
+        tags: the tags' names.
 
     """
     fig, axes = plt.subplots(1, len(tables), figsize=(10, 4), squeeze=False)
     right = []
     for ax, (name, table) in zip(axes[0], tables.items(), strict=True):
         shares = 100 * table / table.sum(1, keepdim=True).clamp(min=1)
-        named: dict[str, Any] = {"rows": cases, "columns": [*cases, "none"]}
+        named: dict[str, Any] = {"rows": tags, "columns": [*tags, "other"]}
         plots.heat_map(ax, shares.round(), title=name, limits=(0, 100), **named)
-        ax.set(xlabel="said", ylabel="right case (rows add up to 100%)")
+        ax.set(xlabel="said", ylabel="right tag (rows add up to 100%)")
+        _slanted(ax)
         right.append(f"{name} {table.diag().sum() / table.sum():.0%}")
     said = ", ".join(right)
-    plots.show(fig, alt=f"Tables of cases, right against said. On the diagonal: {said}.")
+    plots.show(fig, alt=f"Tables of tags, right against said. On the diagonal: {said}.")
+
+
+def distances(weights: Mapping[str, Sequence[float]], title: str) -> None:
+    """Show how much of a head's attention goes how far.
+
+    Args:
+        weights: which words look -> the mean weight at each distance, the middle one their own.
+        title: which head it is.
+
+    """
+    far = len(next(iter(weights.values()))) // 2
+    fig, ax = plt.subplots(figsize=(7, 3))
+    where = "words away (left of 0: before)"
+    steps = range(-far, far + 1)
+    plots.lines(ax, list(steps), weights, xlabel=where, ylabel="mean weight")
+    ax.set_xticks(list(steps))
+    ax.set_title(title)
+    before = "; ".join(f"{name} {row[far - 1]:.0%}" for name, row in weights.items())
+    plots.show(fig, about=f"Mean weight of a head by distance. On the word before: {before}.")
 
 
 def one_head(weights: Tensor, words: Sequence[str], place: int, title: str) -> None:

@@ -14,23 +14,14 @@ NAMED = 4  # of them
 
 
 def opening(sentences: Sequence[Tagged]) -> Tagged:
-    """Return the first sentence of middling length in which a preposition can decide a case."""
+    """Return the first sentence of middling length, not shouted, whose words show two cases."""
     for sentence in sentences:
         words = [word for word, _ in sentence]
         shouted = sum(word.isupper() and len(word) > 1 for word in words)
-        if 5 <= len(sentence) <= 12 and not shouted and list(prepositions(sentence)):
+        cases = {tag.partition("|")[2] for _, tag in sentence} - {""}
+        if 5 <= len(sentence) <= 12 and not shouted and len(cases) > 1:
             return sentence
     return sentences[0]
-
-
-def prepositions(sentence: Tagged) -> Iterator[int]:
-    """Yield the places of a sentence's prepositions."""
-    return (place for place, (_, tag) in enumerate(sentence) if tag.startswith("ADP"))
-
-
-def case_of(tag: str) -> str:
-    """Return the case that a tag names, "" if it names none."""
-    return tag.partition("|")[2]
 
 
 def of_kinds(
@@ -63,26 +54,40 @@ def of_kinds(
             yield f"{right:4.0%} of {kind}, {share:.0%} of the text"
 
 
-def cases_said(
-    cases: Sequence[str], gold: Sequence[Sequence[str]], said: Sequence[Sequence[str]]
-) -> list[list[float]]:
-    """Count how often each case was taken for which.
+def mistaken(gold: Sequence[Sequence[str]], said: Sequence[Sequence[str]], most: int) -> list[str]:
+    """Return the right tags of most mistakes, in alphabetical order.
 
     Args:
-        cases: the cases in question.
+        gold: the right tags of each sentence.
+        said: the tags that a model gave.
+        most: how many tags to return.
+
+    """
+    pairs = (pair for both in zip(gold, said, strict=True) for pair in zip(*both, strict=True))
+    counts = Counter(right for right, tag in pairs if right != tag)
+    return sorted(tag for tag, _ in counts.most_common(most))
+
+
+def taken_for(
+    tags: Sequence[str], gold: Sequence[Sequence[str]], said: Sequence[Sequence[str]]
+) -> list[list[float]]:
+    """Count how often each tag was taken for which.
+
+    Args:
+        tags: the tags in question.
         gold: the right tags of each sentence.
         said: the tags that a model gave.
 
     Returns:
-        A row for each right case, a column for each case that was said; the last: none was.
+        A row for each right tag, a column for each tag that was said; the last: any other.
 
     """
     pairs = Counter(
-        (case_of(right), case_of(tag))
-        for rights, tags in zip(gold, said, strict=True)
-        for right, tag in zip(rights, tags, strict=True)
+        pair for both in zip(gold, said, strict=True) for pair in zip(*both, strict=True)
     )
-    return [[float(pairs[right, tag]) for tag in (*cases, "")] for right in cases]
+    rows = [[float(pairs[right, tag]) for tag in tags] for right in tags]
+    others = [sum(n for (of, _), n in pairs.items() if of == right) for right in tags]
+    return [[*row, n - sum(row)] for row, n in zip(rows, others, strict=True)]
 
 
 def level(shares: Mapping[Name, float], within: float) -> list[Name]:
@@ -91,28 +96,6 @@ def level(shares: Mapping[Name, float], within: float) -> list[Name]:
         (name for name, share in shares.items() if share > max(shares.values()) - within),
         key=lambda name: -shares[name],
     )
-
-
-def of_a_head(row: Sequence[float], sentence: Tagged, place: int) -> str:
-    """Say which preposition a head looks at, and whether that can explain the word's case.
-
-    Args:
-        row: the weights of the word at `place`.
-        sentence: words with tags.
-        place: of the word whose case is in question.
-
-    """
-    found = list(prepositions(sentence))
-    seen = max(found, key=lambda at: row[at])
-    nearest = max((at for at in found if at < place), default=seen)
-    word, preposition = sentence[place][0], sentence[seen][0]
-    nearer = f"though {sentence[nearest][0]} stands nearer"
-    where = "the nearest preposition before it" if seen == nearest else nearer
-    says = f"For {word} the head gives {row[seen]:.0%} to {preposition}, {where}"
-    takes, has = (case_of(sentence[at][1]) or "no case" for at in (seen, place))
-    if takes == has:
-        return f"{says}. {word} and {preposition} are {has}."
-    return f"{says}. {preposition} takes {takes}, but {word} is {has}: no explanation, then."
 
 
 def of_faults(right: float, found: Mapping[str, float]) -> str:

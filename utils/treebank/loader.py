@@ -1,6 +1,6 @@
 """The treebank of lesson 06: sentences of words with their tags, part of speech and case.
 
-Czech-CAC or English-EWT (Universal Dependencies, CC BY-SA 4.0) is fetched from its publisher, once.
+English-EWT or Czech-CAC (Universal Dependencies, CC BY-SA 4.0) is fetched from its publisher, once.
 Without a network, a made-up language takes its place. COURSE_DATA=DIR names a folder with these or
 another treebank; COURSE_DATA=made-up asks for the made-up language.
 """
@@ -18,7 +18,7 @@ from utils.published import CZECH, ENGLISH
 from utils.treebank.conllu import Sentence, read_conllu
 from utils.treebank.synthetic import Ceilings, ceilings, made_up_sentences
 
-USUAL = "CAC"  # the default in a folder with several treebanks
+USUAL = "EWT"  # the default in a folder with several treebanks
 SPLITS = ("train", "dev", "test")
 MADE_UP = "made-up"
 MADE_UP_SIZES = (1200, 200, 400)  # sentences of train, dev and test
@@ -75,10 +75,10 @@ def tags_of(sentences: Sequence[Sentence]) -> list[list[str]]:
 def load_treebank(name: str | None = None, folder: str | Path | None = None) -> Treebank:
     """Load a treebank and print two lines about it.
 
-    Without a folder it is Czech-CAC, or English-EWT if that is named, from its publisher, kept in
+    Without a folder it is English-EWT, or Czech-CAC if that is named, from its publisher, kept in
     the user's cache folder; if nothing is named and it cannot be fetched, the made-up language.
     With a folder it is the folder's treebank. A folder with several (as files or in subfolders)
-    needs a name, unless it holds Czech-CAC. Without a dev file, every tenth sentence is held out of
+    needs a name, unless it holds English-EWT. Without a dev file, every tenth sentence is held out of
     train. Without a train file, training uses the folder's other treebanks of the same language
     and two thirds of the dev file.
 
@@ -107,15 +107,15 @@ def made_up_treebank(why: str) -> Treebank:
     """Return the made-up language's treebank, which is always the same."""
     train, dev, test = (made_up_sentences(size, seed) for seed, size in enumerate(MADE_UP_SIZES))
     note = (
-        f"!!! THIS IS MADE-UP DATA, no Czech ({why}). For the real treebank: go online, or set "
+        f"!!! THIS IS MADE-UP DATA, no English ({why}). For the real treebank: go online, or set "
         "COURSE_DATA to a folder that holds it."
     )
     return Treebank("made-up language", train, dev, test, note, ceilings())
 
 
 def _from_publisher(name: str | None) -> Treebank:
-    known = (CZECH, ENGLISH)
-    meant = [one for one in known if _is_called(one.name, name or CZECH.name)]
+    known = (ENGLISH, CZECH)
+    meant = [one for one in known if _is_called(one.name, name or ENGLISH.name)]
     if not meant:
         raise TreebankError(
             f"only {' and '.join(one.name for one in known)} are fetched; for {name}, set "

@@ -1,12 +1,18 @@
-"""Lesson 06's contest, summed up from all runs of the search."""
+"""Lesson 06's contest: on Czech summed up from the search, on English trained with its settings."""
 
 import json
+from statistics import mean
 
 import pytest
 
-from bench.tagging_contest import PARTS, TRAINED, contest
+from bench import tagging_contest
+from bench.tagging_contest import PARTS, TRAINED, contest_on_czech
 from bench.tagging_search import FILE
 from utils.experiments.recorded import recorded
+from utils.treebank.loader import made_up_treebank
+
+SEARCH = json.loads(FILE.read_text(encoding="utf-8"))
+ENGLISH = recorded("tagging_contest")[0]
 
 
 def run(why, seed, share, model="rotary", rate=0.1):
@@ -27,16 +33,41 @@ def test_a_seed_that_the_search_ran_before_the_contest_counts_and_other_numbers_
         run("rotary: rate = 0.1", 0, 0.7, model="rotary encoder"),
         run("rotary: rate = 0.2", 0, 0.9, model="rotary encoder", rate=0.2),
     ]
-    assert contest(search)["rotary"]["unknown"] == [pytest.approx(0.5), 0.7]
+    assert contest_on_czech(search)["rotary"]["unknown"] == [pytest.approx(0.5), 0.7]
 
 
 def test_two_contenders_whose_names_begin_alike_are_kept_apart():
-    assert contest(made_up())["LSTM, two layers"]["overall"] == [pytest.approx(0.2)]
-    assert contest(made_up())["LSTM, one wider layer"]["overall"] == [pytest.approx(0.3)]
-    assert contest(made_up())["with endings"]["overall"] == [0.3]
+    found = contest_on_czech(made_up())
+    assert found["LSTM, two layers"]["overall"] == [pytest.approx(0.2)]
+    assert found["LSTM, one wider layer"]["overall"] == [pytest.approx(0.3)]
+    assert found["with endings"]["overall"] == [0.3]
 
 
-def test_the_record_that_the_lesson_draws_is_the_sum_of_the_runs_six_seeds_each():
-    found = recorded("tagging_contest")[0]
-    assert found == contest(json.loads(FILE.read_text(encoding="utf-8")))
+@pytest.mark.parametrize("found", [contest_on_czech(SEARCH), ENGLISH], ids=["Czech", "English"])
+def test_on_both_languages_a_contender_has_six_seeds_and_context_is_worth_points(found):
     assert {len(found[name][part]) for name in TRAINED for part in PARTS} == {6}
+    overall = {name: mean(found[name]["overall"]) for name in found}
+    assert overall["with endings"] < overall["one word at a time"] < overall["no positions"]
+    assert overall["no positions"] + 0.01 < min(overall["rotary"], overall["LSTM, two layers"])
+
+
+def test_runs_on_record_are_not_repeated_and_each_is_saved_when_it_is_done(monkeypatch, tmp_path):
+    asked = []
+
+    def trained(trial, treebank):
+        asked.append((trial.model, trial.settings.seed))
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return {"test": dict.fromkeys(PARTS, 0.5)}
+
+    monkeypatch.setattr(tagging_contest, "CONTEST", tmp_path / "contest.json")
+    monkeypatch.setattr(tagging_contest, "FINAL_SEEDS", (0,))
+    monkeypatch.setattr(tagging_contest, "load_treebank", lambda *_: made_up_treebank("a test"))
+    monkeypatch.setattr(tagging_contest, "run", trained)
+    with pytest.raises(KeyboardInterrupt):
+        tagging_contest.main("")
+    tagging_contest.main("")
+    assert len(asked) == len(TRAINED) + 1
+    assert asked[2] == asked[3]
+    kept = json.loads((tmp_path / "contest.json").read_text())["results"]
+    assert {len(kept[name]["overall"]) for name in TRAINED} == {1}

@@ -18,7 +18,7 @@ def publisher(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(offline, "MODEL_PACKAGE", "no_such_package")
     (tmp_path / "web").mkdir()
-    for name in ("CZECH", "ENGLISH", "MODEL"):
+    for name in ("ENGLISH", "MODEL"):
         there = getattr(offline, name)
         for file in there.files:
             (tmp_path / "web" / file).touch()
@@ -30,7 +30,7 @@ def publisher(monkeypatch, tmp_path):
 
 def test_what_is_missing_is_offered_with_its_size_until_it_is_here(capsys):
     line = offline.offer()
-    assert "lesson 06 (55 MB)" in line and "lesson 07 (91 MB)" in line and "make offline" in line
+    assert "06 and 07 (18 MB)" in line and "lesson 07 (91 MB)" in line and "make offline" in line
     offline.main()
     assert "works without a network" in capsys.readouterr().out
     assert offline.offer() == ""
@@ -44,8 +44,8 @@ def test_ones_own_files_are_not_offered(monkeypatch):
 
 
 def test_what_can_be_fetched_is_fetched_where_one_file_is_missing(publisher, capsys):
-    (publisher / "cs_cac-ud-test.conllu").unlink()
+    (publisher / "en_ewt-ud-test.conllu").unlink()
     with pytest.raises(SystemExit, match="Not everything is here"):
         offline.main()
     assert "could not be fetched" in capsys.readouterr().out
-    assert list(offline.needs()) == ["the Czech text of lesson 06"]
+    assert list(offline.needs()) == ["the text of lessons 06 and 07"]

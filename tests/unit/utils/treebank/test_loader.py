@@ -56,25 +56,25 @@ def publisher(monkeypatch, tmp_path):
 
 
 @pytest.mark.usefixtures("publisher")
-def test_english_is_one_word_away():
-    english = load_treebank("English-EWT")
-    assert english.name == "UD_English-EWT"
-    assert marks(english.train) == {"en_ewt-train": 5}
+def test_czech_is_one_word_away():
+    czech = load_treebank("Czech-CAC")
+    assert czech.name == "UD_Czech-CAC"
+    assert marks(czech.train) == {"cs_cac-train": 7}
 
 
 def test_the_treebank_is_fetched_and_then_read_from_the_cache(publisher, capsys):
     first = load_treebank()
     for path in publisher.iterdir():
         path.unlink()
-    again = load_treebank("CAC")
+    again = load_treebank("EWT")
     assert first == again
-    assert marks(first.train) == {"cs_cac-train": 7}
-    assert (len(first.dev), len(first.test), first.ceilings) == (3, 2, None)
-    assert "train: 7 sentences, 14 words" in capsys.readouterr().out
+    assert marks(first.train) == {"en_ewt-train": 5}
+    assert (len(first.dev), len(first.test), first.ceilings) == (1, 1, None)
+    assert "train: 5 sentences, 10 words" in capsys.readouterr().out
 
 
 def test_a_changed_file_at_the_publisher_is_not_used(publisher, capsys):
-    path = publisher / "cs_cac-ud-test.conllu"
+    path = publisher / "en_ewt-ud-test.conllu"
     path.write_bytes(path.read_bytes().replace(b"Gen", b"Dat"))
     assert load_treebank().name == "made-up language"
     assert "is not the one that the course expects" in capsys.readouterr().out
@@ -85,14 +85,14 @@ def test_without_a_network_the_made_up_language_comes_with_a_loud_line(capsys):
     assert treebank.ceilings.with_context == 1.0
     loud = capsys.readouterr().out.splitlines()[1]
     assert loud.startswith("!!! THIS IS MADE-UP DATA")
-    assert "cs_cac-ud-train.conllu could not be fetched" in loud
+    assert "en_ewt-ud-train.conllu could not be fetched" in loud
     assert "COURSE_DATA" in loud
 
 
 def test_a_treebank_asked_for_by_name_is_never_replaced_by_made_up_data():
     with pytest.raises(DownloadError):
         load_treebank("UD_Czech-CAC")
-    with pytest.raises(TreebankError, match="only UD_Czech-CAC and UD_English-EWT are fetched"):
+    with pytest.raises(TreebankError, match="only UD_English-EWT and UD_Czech-CAC are fetched"):
         load_treebank("UD_Czech-PDT")
 
 
@@ -134,6 +134,12 @@ def test_several_without_a_name_are_an_error_that_lists_them(tmp_path):
             load_treebank(name, tmp_path)
 
 
+def test_of_several_english_ewt_is_taken_if_none_is_named(tmp_path):
+    put(tmp_path, "cs_cac", train=5, dev=2, test=3)
+    put(tmp_path, "en_ewt", train=4, dev=1, test=1)
+    assert load_treebank(folder=tmp_path).name == "en_ewt"
+
+
 def test_a_name_that_fits_two_is_an_error(tmp_path):
     put(tmp_path / "UD_Xish-PUD", "xx_pud", train=5, test=3)
     put(tmp_path / "UD_Yish-PUD", "yy_pud", train=5, test=3)
@@ -155,7 +161,7 @@ def test_without_a_train_file_the_language_is_pooled_and_its_test_file_is_not(tm
     put(tmp_path / "UD_Xish-CAC", "xx_cac", dev=6, test=3)
     put(tmp_path / "UD_Xish-Two", "xx_two", train=5, test=4)
     put(tmp_path / "UD_Yish-Two", "yy_two", train=7)
-    treebank = load_treebank(folder=tmp_path)
+    treebank = load_treebank("CAC", tmp_path)
     assert treebank.name == "UD_Xish-CAC"
     assert marks(treebank.train) == {"xx_two-train": 5, "xx_two-test": 4, "xx_cac-dev": 4}
     assert marks(treebank.dev) == {"xx_cac-dev": 2}
@@ -201,7 +207,7 @@ def test_words_and_tags_come_apart():
 
 @pytest.mark.skipif(not TREEBANKS.is_dir(), reason="no treebanks in ../shared/data/ud")
 def test_the_mirrored_treebanks_are_pooled_for_czech_cac():
-    treebank = load_treebank(folder=TREEBANKS)
+    treebank = load_treebank("CAC", TREEBANKS)
     # 10,912 words of CAC's dev, 36,013 of CLTT, 18,609 of PUD, 6,289 of Poetry
     learned, held_out = (sum(map(len, part)) for part in (treebank.train, treebank.dev))
     assert learned + held_out == 10912 + 36013 + 18609 + 6289
