@@ -85,10 +85,10 @@ TransformerEncoder = carry("05_encoder", "TransformerEncoder")
 # place, whose nouns have cases, too. The next cell says which one you have, and shows what your
 # encoder will write.
 #
-# `ADJ` adjective, `ADP` preposition, `ADV` adverb, `AUX` auxiliary verb, `CCONJ` and `SCONJ`
-# conjunctions, `DET` determiner (*the*, *my* is a `PRON|Gen`), `NOUN` noun, `PART` *to*, *not* and *'s*,
-# `PRON` pronoun, `PROPN` name, `PUNCT` punctuation, `VERB` verb · behind `|` the case: `Nom` nominative, `Acc`
-# accusative, `Gen` genitive
+# `ADJ` adjective, `ADP` preposition, `ADV` adverb, `AUX` auxiliary verb, `CCONJ`, `SCONJ`
+# conjunctions, `DET` determiner, `NOUN` noun, `PART` *to*, *not*, *'s*, `PRON` pronoun, `PROPN`
+# name, `PUNCT` punctuation, `VERB` verb · behind `|` the case: `Nom` nominative, `Acc` accusative,
+# `Gen` genitive
 
 # %% tags=["skip-grading", "measured"]
 treebank = load_treebank()
@@ -1579,8 +1579,8 @@ pictures.distances(from_words, f"{name}: where it looks from a word")
 
 # %% [markdown]
 # This head looks at the word before, but from words that *one word at a time* gets right as well,
-# and from words that need no context at all: its weight does not show that context was needed. Here it
-# is in one sentence; the word in bold is one that only *rotary* gets right.
+# and from words that need no context at all: its weight does not show that context was needed. Here
+# it is in one sentence; the word in bold is one that only *rotary* gets right.
 
 # %% tags=["skip-grading", "measured", "folded"]
 # Draw that head in one sentence.

@@ -69,7 +69,7 @@ ON_A_GPU = Settings(
 )
 
 
-# Two fifths of English-EWT, so that a slower GPU is done in minutes, too. On no Mac was it measured.
+# Two fifths of English-EWT, so that a slower GPU is done in minutes, too. Not measured on a Mac.
 ON_A_MAC = replace(ON_A_GPU, most_sentences=5000)
 
 

@@ -78,8 +78,8 @@ def load_treebank(name: str | None = None, folder: str | Path | None = None) -> 
     Without a folder it is English-EWT, or Czech-CAC if that is named, from its publisher, kept in
     the user's cache folder; if nothing is named and it cannot be fetched, the made-up language.
     With a folder it is the folder's treebank. A folder with several (as files or in subfolders)
-    needs a name, unless it holds English-EWT. Without a dev file, every tenth sentence is held out of
-    train. Without a train file, training uses the folder's other treebanks of the same language
+    needs a name, unless it holds English-EWT. Without a dev file, every tenth sentence is held out
+    of train. Without a train file, training uses the folder's other treebanks of the same language
     and two thirds of the dev file.
 
     Args:
