@@ -61,6 +61,7 @@ from utils.training.looks import KINDS, ONLY, Look, by_distance, by_kind, most_b
 from utils.training import told
 from utils.training.silence import silenced
 from utils.notebook.export_script import write_script
+from utils.own_page.export import write_page
 from utils.training.config import Settings, settings_for
 from utils.progress.guesses import guess, reveal, summary
 
@@ -1751,6 +1752,19 @@ pictures.doubts(rows, mine)
 # %% [markdown]
 # Is any single head missed, or only a layer's heads together? Looking at a word and being missed
 # are two things: other heads may know the same.
+
+# %% [markdown]
+# ### A page of your own
+#
+# One file for any browser, with your encoder and its weights: type a sentence, see whom each word
+# asks, cross words out. Send it to somebody; `about` is yours to fill.
+
+# %% tags=["skip-grading", "measured"]
+shown = [mine, *([word for word, _ in sentence] for sentence in treebank.test[:1])]
+told_of = {"source": f"It learned from {treebank.source}.", "about": ""}  # a name, a surprise
+sizes = {"n_heads": settings.n_heads, "base": settings.rotary_base}
+yours = models["rotary with neighbours"].tagger
+print(write_page("my_encoder.html", yours, lexicon, tag_names, shown, **sizes, **told_of))
 
 # %% [markdown]
 # ## Optional: hand your predictions in

@@ -15,7 +15,9 @@ from tests.browser.chrome import Chrome
 from utils.own_page.export import LONGEST, write_page
 from utils.treebank.affixes import Lexicon
 
-LESSON = SimpleNamespace(**solution((*NEEDED, "WithNeighbours", "RotaryAttention", "TransformerEncoder")))
+LESSON = SimpleNamespace(
+    **solution((*NEEDED, "WithNeighbours", "RotaryAttention", "TransformerEncoder"))
+)
 TRAIN = [["I", "saw", "her", "duck", "."], ["Ducks", "don't", "fly", "in", "2024", "!"]] * 2
 TAGS = ["ADP", "NOUN", "PRON|Acc", "PRON|Gen", "VERB"]
 HEADS, WIDTH, INNER, LAYERS, BASE = 3, 12, 10, 2, 30.0
@@ -141,7 +143,9 @@ def test_a_click_on_a_word_shows_whom_it_asks_in_each_head(browser, tmp_path):
     shares = browser.run("encoded(state.words).weights.flat().map(head => head[3])")
     assert len(shares) == HEADS * LAYERS
     assert all(math.isclose(sum(row), 1, abs_tol=1e-9) for row in shares)
-    cells = browser.run("[...document.querySelectorAll('#rows td')].map(x => parseInt(x.innerText))")
+    cells = browser.run(
+        "[...document.querySelectorAll('#rows td')].map(x => parseInt(x.innerText))"
+    )
     assert cells == [round(100 * row[s] + 1e-9) for s in range(5) for row in shares]
 
 

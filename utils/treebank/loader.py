@@ -61,6 +61,12 @@ class Treebank:
         )
         return f"{self.name}  {'; '.join(sizes)}\n{self.note}"
 
+    @property
+    def source(self) -> str:
+        """Return the name, with the licence where it is known."""
+        licences = {one.name: f" ({one.licence})" for one in (ENGLISH, CZECH)}
+        return self.name + licences.get(self.name, "")
+
 
 def words_of(sentences: Sequence[Sentence]) -> list[list[str]]:
     """Return the sentences without their tags."""

@@ -58,7 +58,7 @@ def publisher(monkeypatch, tmp_path):
 @pytest.mark.usefixtures("publisher")
 def test_czech_is_one_word_away():
     czech = load_treebank("Czech-CAC")
-    assert czech.name == "UD_Czech-CAC"
+    assert czech.source == "UD_Czech-CAC (CC BY-SA 4.0)"
     assert marks(czech.train) == {"cs_cac-train": 7}
 
 
@@ -100,6 +100,7 @@ def test_the_made_up_language_can_be_asked_for(monkeypatch):
     by_name = load_treebank("made-up")
     monkeypatch.setenv("COURSE_DATA", "made-up")
     assert load_treebank() == by_name
+    assert by_name.source == "made-up language"
     assert {len(by_name.train), len(by_name.dev), len(by_name.test)} == set(loader.MADE_UP_SIZES)
 
 
