@@ -120,18 +120,25 @@ def buttons(browser):
 def test_a_word_that_is_crossed_out_is_left_out_and_tags_that_fall_are_named(browser, tmp_path):
     path, made, known = page(tmp_path, "rotary")
     show(browser, path)
-    browser.click("document.querySelectorAll('.cross')[1]")
-    left = ["I", "her", "duck", "."]
-    whole, rest = (of_torch(made, known, words).argmax(-1) for words in (TRAIN[0], left))
-    before = [TAGS[i] for place, i in enumerate(whole.tolist()) if place != 1]
-    now = [TAGS[i] for i in rest.tolist()]
-    assert "left out" in buttons(browser)[1]
-    shown = [text.split("\n")[1] for text in buttons(browser) if "left out" not in text]
-    assert shown == now
-    fallen = [word for word, one, two in zip(left, before, now, strict=True) if one != two]
-    assert browser.run("document.querySelectorAll('#words .changed').length") == len(fallen)
-    browser.click("document.querySelectorAll('.cross')[1]")
-    assert "left out" not in "".join(buttons(browser))
+    whole = [TAGS[i] for i in of_torch(made, known, TRAIN[0]).argmax(-1).tolist()]
+    fallen = {}
+    for gone in range(len(TRAIN[0])):
+        left, before = TRAIN[0][:gone] + TRAIN[0][gone + 1 :], whole[:gone] + whole[gone + 1 :]
+        now = [TAGS[i] for i in of_torch(made, known, left).argmax(-1).tolist()]
+        fallen[gone] = [
+            word for word, *tags in zip(left, before, now, strict=True) if len(set(tags)) > 1
+        ]
+        browser.click(f"document.querySelectorAll('.cross')[{gone}]")
+        assert "left out" in buttons(browser)[gone]
+        shown = [text.split("\n")[1] for text in buttons(browser) if "left out" not in text]
+        assert shown == now
+        changed = "[...document.querySelectorAll('#words .changed b')].map(x => x.textContent)"
+        assert browser.run(changed) == fallen[gone]
+        told = browser.run("place('told').textContent")
+        assert (", ".join(fallen[gone]) or "No tag changes") in told
+        browser.click(f"document.querySelectorAll('.cross')[{gone}]")
+        assert "left out" not in "".join(buttons(browser))
+    assert any(fallen.values())
 
 
 def test_a_click_on_a_word_shows_whom_it_asks_in_each_head(browser, tmp_path):
@@ -160,7 +167,8 @@ def test_on_a_phone_nothing_is_wider_than_the_page_and_axe_finds_nothing(browser
 
 
 def test_what_a_reader_types_may_be_empty_long_or_markup(browser, tmp_path):
-    show(browser, page(tmp_path, "rotary")[0])
+    show(browser, page(tmp_path, "rotary", [["</script>", "<b>", "I"]])[0])
+    assert browser.run("state.words.length") > 0
 
     def enter(text):
         browser.run(f"place('sentence').value = {json.dumps(text)}; read();")
