@@ -47,7 +47,7 @@ def turned_pair(speeds: tuple[float, ...] = (1.0, 0.3, 0.1), apart: int = 3) -> 
     """
     turned = [((apart * speed), 0.0) for speed in speeds]
     dials = [
-        _dial(i, f"pair {i}: {speed:g} a step", {"query": (q, ORANGE), "key": (k, BLUE)})
+        _dial(i, f"pair {i}: {speed:g} rad a step", {"query": (q, ORANGE), "key": (k, BLUE)})
         + words(_middle(i), 182, f"q · k = {math.cos(q - k):.2f}", text_anchor="middle",
                 data_part=f"product-{i}")
         for i, (speed, (q, k)) in enumerate(zip(speeds, turned, strict=True))
