@@ -675,7 +675,7 @@ for name, std in (("v = 1, torch's", 1.0), ("v = 1/D", D**-0.5)):
 # collide.
 #
 # **A good place to rest.** You have the positions that are added. In the second half vectors turn,
-# and then all positions compete.
+# and then all compete.
 #
 # ## 9. Rotary positions
 #

@@ -63,8 +63,7 @@ TokenEmbedding = carry("04_positional_encoding", "TokenEmbedding")
 # All tokens share gain and bias, so a gain makes one *feature* louder in all words alike. To single
 # out a word is attention's task.
 #
-# **Predict:** take the token (2, 4, 4, 10). What becomes of its 10, before gain and bias? Paper and
-# pencil will do.
+# **Predict:** take the token (2, 4, 4, 10). What becomes of its 10, before gain and bias?
 
 # %% tags=["skip-grading"]
 guess("the 10, normalised", None)
@@ -607,7 +606,7 @@ plots.show(fig, about="Gradients against layer, logarithmic.")
 # ### Exercise: `repaired_layer`
 # *1 point · difficulty 2 of 5 · 6 minutes*
 #
-# Find what is missing, and put it in.
+# Put in what is missing.
 
 
 # %% exercise="repaired_layer"

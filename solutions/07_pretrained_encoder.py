@@ -530,7 +530,7 @@ for name in sorted(tensors.keys() - asked):
 #
 # ## 5. The same numbers?
 #
-# Now turn the key. Six texts of very different lengths go through your encoder as one padded batch,
+# Now turn the key. Six texts of different lengths go through your encoder as one padded batch,
 # and through torch's own layers (`nn.TransformerEncoderLayer` with GELU). Compare the **states**,
 # the vectors after each layer, at real tokens.
 #
@@ -859,7 +859,7 @@ for many in (1, 3):
 # ## 8. What it looks at, and what it holds
 #
 # Each of the 72 heads gives weights. To what? **Predict:** of all heads, what is the largest mean
-# share of weight that goes to the token just before?
+# share of weight that goes to the token before?
 
 # %% tags=["skip-grading"]
 guess("largest share on the token before", None)  # from 0 to 1
