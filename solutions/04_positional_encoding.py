@@ -60,8 +60,8 @@ for name, places in {"words alone": torch.zeros(3, 8), "with places": clock(3, 8
     print(f"{name:12}", ", ".join(f"{w} {gap:.2f}" for w, gap in zip(words, moved, strict=True)))
 
 # %% [markdown]
-# To this model a sentence is a **bag of words**: each word gets the same vector in both, so nobody
-# can tell who bit whom. The second row shows what you build now.
+# Without places a sentence is a **bag of words**: each word gets the same vector in both, so
+# nobody can tell who bit whom. The second row shows what you build now.
 #
 # ## 2. A clock with many hands
 #
@@ -186,7 +186,7 @@ check.sinusoidal_encoding(
 # the same at position 60 as at position 0?
 
 # %% tags=["skip-grading"]
-guess("dials that look the same at 60", None)  # a list, from 0 to 7; the same up to 20 degrees
+guess("dials that look the same at 60", None)  # a list of dials, 0 to 7; same: within 20 degrees
 
 # %% tags=["skip-grading"]
 pictures.dials(sinusoidal_encoding(61, 16), positions=[0, 1, 2, 3, 10, 60], pairs=range(8))
@@ -206,20 +206,20 @@ reveal("dials that look the same at 60", same.nonzero().flatten().tolist())
 #
 # ## 3. How fast, and for how long?
 #
-# You may read that the first dimensions vary slowly and the last ones fast. Your dials show the
+# You may read that the first columns vary slowly and the last ones fast. Your dials show the
 # reverse. **Predict** by how much, for D = 64: the first hand is back at its start after $2\pi$
 # positions. After how many is the last one?
 
 # %% tags=["skip-grading"]
-guess("one turn, last pair", None)
+guess("one turn, last hand", None)
 
 # %% tags=["skip-grading"]
 step = sinusoidal_encoding(1000, 64).diff(dim=0).abs().mean(0)  # (64,)
 turn = 2 * math.pi / 10000.0 ** (-torch.arange(0, 64, 2) / 64)
 pictures.speeds(step, turn)
 print(f"mean step: column 0 {step[0]:.3f}, column 32 {step[32]:.4f}, column 62 {step[62]:.5f}")
-print("one turn, first pair:", round(turn[0].item(), 1))
-reveal("one turn, last pair", round(turn[-1].item()))
+print("one turn, first hand:", round(turn[0].item(), 1))
+reveal("one turn, last hand", round(turn[-1].item()))
 
 # %% [markdown]
 # ### Turn it yourself
@@ -249,7 +249,7 @@ pictures.alike(offsets, match, title="Product of two encodings (D = 64)")
 spread = torch.stack(list(match.values())).std(0).max()
 print(f"largest spread between the three starting points: {spread:.4f}")
 here = match["from position 100"]
-print(f"k = 0: {here[50]:.1f}, D/2 = 32")
+print(f"largest, at k = 0: {here[50]:.1f}")
 mirrored = torch.allclose(here, here.flip(0), atol=1e-3)
 reveal("it tells before from after", "no" if mirrored else "yes")
 
@@ -316,20 +316,14 @@ check.repaired_encoding(
 # </details>
 # <details><summary>Hint 2: almost the answer</summary>
 #
-# `angles` has a column for each of the D columns, and each of them another frequency. Which of them
-# does the cosine take, and which one does the sine beside it?
+# `angles` has D columns, each with a frequency of its own. Which of them does the cosine take, and
+# which one does the sine beside it?
 # </details>
 #
 # ## 6. Two positions on
 #
-# **Predict:** can *one* matrix move every row of the table two positions on, or does each position
-# need its own?
-
-# %% tags=["skip-grading"]
-guess("one matrix for all positions", None, choices=("yes", "no"))
-
-# %% [markdown]
-# To go $k$ positions on, hand $i$ turns by $k\,\omega_i$, whatever the time on the clock. With
+# Can *one* matrix move every row of the table two positions on, or does each position need its
+# own? To go $k$ positions on, hand $i$ turns by $k\,\omega_i$, whatever the time on the clock. With
 # $a = p\,\omega_i$ and $b = k\,\omega_i$:
 #
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b$$
@@ -406,8 +400,6 @@ laws = {
 }
 for law, (one, other) in laws.items():
     print(f"{law:41} largest difference {(one - other).abs().max():.4f}")
-moved = torch.allclose(table[:-2] @ move.T, table[2:], atol=1e-4)
-reveal("one matrix for all positions", "yes" if moved else "no")
 
 # %% [markdown]
 # ### Could attention use it?
@@ -424,8 +416,8 @@ reveal("one matrix for all positions", "yes" if moved else "no")
 # So **"look two places back" is a matrix that attention can hold,** in a head as wide as the model.
 # Section 11 shows whether a model learns it.
 #
-# But attention never meets a position alone. It sees word *plus* position. With $x_p$ for the
-# vector of the word at $p$, and $A = w_q^\top w_k$, each score is a sum of four terms:
+# But attention never meets a position alone. It sees word *plus* position. With
+# $A = w_q^\top w_k$ and $x_p$ for the vector of the word at $p$, each score is a sum of four terms:
 #
 # $$(x_p + PE_p) \cdot A\,(x_s + PE_s) = \underbrace{x_p \cdot A\,x_s}_{\text{what · what}} +
 # \underbrace{x_p \cdot A\,PE_s}_{\text{what · where}} +
@@ -673,17 +665,17 @@ for name, std in (("v = 1, torch's", 1.0), ("v = 1/D", D**-0.5)):
     print(f"{name:20}{plain:8.0f}{scaled:12.0f}{scaled / math.sqrt(D / 2):26.1f}")
 
 # %% [markdown]
-# With the paper's draw the forums are right: beside a position of length 16 the factor turns a word
-# of length 1 into one of 23. With torch's draw a word is longer from the start, and the factor
-# makes it 32 times as long as a position. So `nn.Embedding` times $\sqrt{D}$ takes one half from
-# torch and the other from the paper. Section 12 measures whether that does any harm.
+# With the paper's draw the forums are right: a position has length 16 and a word 1, with the factor
+# 23. With torch's draw a word is longer from the start, and the factor makes it 32 times as long as
+# a position. So `nn.Embedding` times $\sqrt{D}$ takes one half from torch and the other from the
+# paper. Section 12 measures whether that does any harm.
 #
-# Why *add* a position, and not put it beside the word? Then the matrices of every layer would be
-# wider. Added, they stay $D$ wide, and training has to find directions in which "what" and "where"
-# do not collide.
+# Why *add* a position, and not concatenate it? Then the matrices of every layer would be wider.
+# Added, they stay $D$ wide, and training has to find directions in which "what" and "where" do not
+# collide.
 #
-# **A good place to rest.** You have the positions that are added. In the second half positions
-# turn, and then all of them compete.
+# **A good place to rest.** You have the positions that are added. In the second half vectors turn,
+# and then all compete.
 #
 # ## 9. Rotary positions
 #
@@ -712,7 +704,7 @@ drawn.way("positions")
 # *4 points · difficulty 4 of 5 · 14 minutes*
 #
 # Whatever number type x has, compute the angles in float32 at least: bfloat16 cannot even count to
-# 300. Many libraries pair i and i + D/2, so never mix the two in one program.
+# 300. Many libraries pair column i with column i + Dh/2: never mix both in one program.
 
 
 # %% exercise="rotary_embedding"
@@ -812,7 +804,8 @@ reveal("scores at one distance, added", "different" if spread[0] > 0.01 else "eq
 # %% [markdown]
 # <details class="why"><summary>After the run: why</summary>
 #
-# Added, what and where mix in each score.
+# Added, what and where mix: along a diagonal, section 6's terms *what · where* and *where · what*
+# change.
 # </details>
 #
 # With rotary positions **the score depends on the two words, their distance and their order**, and
@@ -828,14 +821,14 @@ drawn.turned_pair()
 # %% [markdown]
 # ### A bias on the scores: ALiBi
 #
-# A third way leaves all vectors alone and changes the scores. T5 learns a number to add for each
-# bucket of distances; far ones share a bucket. **ALiBi** (2021) learns nothing. It subtracts from
-# each score a number that grows with the distance between query $t$ and key $s$. Each head has a
-# slope of its own, so some heads see near words only and others nearly all:
+# The last way leaves all vectors alone and changes the scores. The model T5 learns a number to add
+# for each distance; far ones share one. **ALiBi** (2021) learns nothing. It lowers each score in
+# proportion to the distance between query $t$ and key $s$. Each head has a slope of its own, so
+# some heads see near words only and others nearly all:
 #
 # $$b_{h,t,s} = -2^{-8h/H}\,|t - s|, \qquad h = 1, \dots, H$$
 #
-# Written for decoders, it suits an encoder with $|t - s|$.
+# It was made for decoders; with $|t - s|$ it suits an encoder, too.
 #
 # ### Exercise: `alibi_bias`
 # *1 point · difficulty 2 of 5 · 5 minutes*
@@ -900,7 +893,7 @@ check.alibi_bias(
 # right in a quarter of the cases. Can a bag of words do better?
 
 # %% tags=["skip-grading"]
-guess("accuracy without positions", None)
+guess("accuracy without positions", None)  # from 0 to 1
 
 # %% tags=["skip-grading", "measured"]
 WIDTH, REACH, SEEDS = 32, 64, (0, 1, 2)
@@ -948,14 +941,14 @@ reveal("accuracy without positions", sum(run[-1] for run in curves["none"]) / le
 # ## 11. Longer than any sentence in training
 #
 # The paper chose sinusoids because they "may allow the model to extrapolate" to longer sentences
-# than those of training (3.5). The formula has a row for every position. But can the model read it?
-# Learned positions, says the UvA's tutorial 6, "would not generalize". Let your models, trained on
-# 16 words, read sentences of 64. All tables have 64 rows.
+# than those of training (section 3.5). The formula has a row for every position. But can the model
+# read it? Learned positions, says the UvA's tutorial 6, "would not generalize". Let your models,
+# trained on 16 words, read sentences of 64. All tables have 64 rows.
 #
 # **Predict:** how often is the *learned* table right at positions 32 to 63?
 
 # %% tags=["skip-grading"]
-guess("beyond, learned", None)
+guess("beyond, learned", None)  # from 0 to 1
 
 # %% tags=["skip-grading", "measured"]
 parts = {"2 to 15": slice(0, 14), "16 to 31": slice(14, 30), "32 to 63": slice(30, 62)}
@@ -985,8 +978,8 @@ reveal("beyond, learned", sum(beyond["learned"][-1]) / len(SEEDS))
 #
 # ## 12. Does the factor matter?
 #
-# Back to $\sqrt{D}$. At D = 32 a sinusoid is 4 long, and a word drawn torch's way 32. Two things
-# could go wrong, and each has its cure:
+# Back to $\sqrt{D}$. At D = 32 a position has length 4, and a word drawn torch's way, scaled, 32.
+# Two things could go wrong, and each has its cure:
 #
 # - Positions are **drowned**. The cure: *longer positions*, as long as the words.
 # - The softmax is **too sure** from the start, because scores grow with the square of the lengths;
@@ -998,10 +991,10 @@ reveal("beyond, learned", sum(beyond["learned"][-1]) / len(SEEDS))
 # %% tags=["skip-grading", "folded"]
 # Show the recorded cures at two learning rates.
 cures = {
-    "none": "sinusoidal; as it is",
-    "longer positions": "sinusoidal, as long as the words; as it is",
-    "calm start": "sinusoidal; calm start",
-    "both": "sinusoidal, as long as the words; calm start",
+    "sinusoids, none": "sinusoidal; as it is",
+    "sinusoids, longer positions": "sinusoidal, as long as the words; as it is",
+    "sinusoids, calm start": "sinusoidal; calm start",
+    "sinusoids, both": "sinusoidal, as long as the words; calm start",
     "rotary, none": "rotary; as it is",
     "rotary, calm start": "rotary; calm start",
 }

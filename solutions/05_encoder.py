@@ -63,7 +63,7 @@ TokenEmbedding = carry("04_positional_encoding", "TokenEmbedding")
 # All tokens share gain and bias, so a gain makes one *feature* louder in all words alike. To single
 # out a word is attention's task.
 #
-# **Predict:** take the token (2, 4, 4, 10). What becomes of its 10? Paper and pencil will do.
+# **Predict:** take the token (2, 4, 4, 10). What becomes of its 10, before gain and bias?
 
 # %% tags=["skip-grading"]
 guess("the 10, normalised", None)
@@ -273,9 +273,9 @@ check.FeedForward(
 # In `forward`: linear, ReLU, dropout, linear.
 # </details>
 #
-# What is it for? Take sentences of two words, from 16 words of two kinds. From the *first* word's
-# output of one-headed attention, a linear layer says whether both are of one kind. Guessing gets
-# half right. Now put a feed-forward between the two.
+# What is it for? Take sentences of two words, from 16 words of two kinds. One-headed attention
+# reads them; from the *first* word's output a linear layer says whether both are of one kind.
+# Guessing gets half right. Now put a feed-forward between attention and linear layer.
 #
 # **Predict:** without ReLU, is the feed-forward as good as one with ReLU, or as good as none?
 
@@ -303,8 +303,8 @@ flat = nn.Sequential(nn.Linear(32, 128), nn.Linear(128, 32))
 between = {"none": nn.Identity(), "one with ReLU": FeedForward(32, 128), "one without": flat}
 shares = {name: share_right(part) for name, part in between.items()}
 for name, share in shares.items():
-    print(f"right with one head and a feed-forward, {name}: {share:.3g}")
-print(f"right with four heads and none: {share_right(nn.Identity(), 4):.3g}")
+    print(f"right with one head, feed-forward: {name:15}{share:.3g}")
+print(f"right with four heads, feed-forward: none         {share_right(nn.Identity(), 4):.3g}")
 alike = min(("one with ReLU", "none"), key=lambda n: abs(shares[n] - shares["one without"]))
 reveal("without ReLU it is as good as", alike)
 
@@ -558,9 +558,9 @@ print(where)
 #
 # ## 6. A layer with a hole
 #
-# Somebody built a twelve-layer post-norm encoder whose attention hardly learns where to look. All
-# shapes are right. **Before you scroll on:** why would the gradient of $W_q$ and $W_k$ (on the
-# right), of all weights, vanish?
+# Somebody built a twelve-layer post-norm encoder. All shapes are right, but its attention hardly
+# learns where to look: the gradient of $w_q$ and $w_k$ all but vanishes. **Before you scroll on:**
+# why just theirs?
 
 
 # %% tags=["skip-grading"]
@@ -592,7 +592,7 @@ healthy, symptom = stacked(lambda layer, x: layer(x)), stacked(buggy.broken_laye
 # Plot the gradients of your layers and of theirs.
 number = list(range(1, 13))
 fig, axes = plt.subplots(1, 2, figsize=(9.5, 3), sharey=True)
-titles = ("Gradient of all weights", "Gradient of $W_q$ and $W_k$")
+titles = ("Gradient of all weights", "Gradient of $w_q$ and $w_k$")
 for part, (ax, title) in enumerate(zip(axes, titles, strict=True)):
     plots.lines(ax, number, {"your layer": healthy[part], "theirs": symptom[part]}, yscale="log")
     ax.set(title=title, xlabel="layer", xticks=number)
@@ -606,7 +606,7 @@ plots.show(fig, about="Gradients against layer, logarithmic.")
 # ### Exercise: `repaired_layer`
 # *1 point · difficulty 2 of 5 · 6 minutes*
 #
-# Find what is missing, and put it in.
+# Put in what is missing.
 
 
 # %% exercise="repaired_layer"
@@ -929,11 +929,11 @@ check.test_padding(
 #
 # Lesson 04's model stalled where words were much longer than positions. Your words have length $D$
 # (torch's $N(0, 1)$, times $\sqrt{D}$), your positions $\sqrt{D/2}$. Do norms save the encoder? Two
-# layers learn lesson 04's task. **Predict:** guessing gets 0.25 right, a bag of words 0.39. If
-# positions drown, what is right as built?
+# layers learn lesson 04's task, where guessing gets 0.25 right, a bag of words 0.39. **Predict:**
+# which share does your encoder get right, as built?
 
 # %% tags=["skip-grading"]
-guess("right, as built", None)
+guess("right, as built", None)  # from 0 to 1
 
 
 # %% tags=["skip-grading", "measured"]

@@ -9,10 +9,10 @@
 # <span class="course-chip">**Time:** 125 minutes</span>
 # <span class="course-chip">**Points:** 16</span>
 #
-# You have built an engine out of parts that you filed yourself. Does anything that drives out there
+# You have built an engine out of parts that you made yourself. Does anything that drives out there
 # run on the same engine? Find out: take a model that people download millions of times, pour its
 # numbers into *your* encoder, and turn the key. It is all-MiniLM-L6-v2, 22.6 million numbers that
-# make a vector of a sentence, published under the Apache licence 2.0.
+# turn a sentence into a vector, published under the Apache licence 2.0.
 #
 # In shapes, **B** counts sentences, **T** pieces of words, **D** is the size of a vector, **V** the
 # size of the vocabulary, **N** counts layers.
@@ -135,11 +135,11 @@ check.read_safetensors(
 # Now the real file. (Without it, and without a network, a tiny model of random numbers takes its
 # place, and figures that need the real one are recorded ones: a line says so.)
 #
-# **Predict:** 30,522 words, or pieces of words, have a vector each. What share of all numbers is
-# that table?
+# **Predict:** 30,522 words, or pieces of words, have a vector of 384 numbers each. What share of
+# all numbers is that table?
 
 # %% tags=["skip-grading"]
-guess("share of the table of words", None)
+guess("share of the table of words", None)  # from 0 to 1
 
 # %% tags=["skip-grading", "measured"]
 lab = Measuring.of_published()
@@ -171,11 +171,10 @@ reveal("share of the table of words", measured["words"])
 #
 # ## 2. Words in pieces
 #
-# Lesson 06 had a place for unknown words. Here there is next to none: what is not in the vocabulary
-# is spelled out of pieces. Text is lower-cased, accents are dropped, punctuation is split off
-# (`split_words` does that for you, with three traps: some characters that Python calls blank are
-# dropped, a Greek sigma is lower-cased letter by letter, and characters that no alphabet has yet
-# stay). Then each word is cut from the left, always the longest piece that there is.
+# Lesson 06 had one id for all unknown words. Here hardly any word is unknown: what is not in the
+# vocabulary is spelled out of pieces. Text is lower-cased, accents are dropped, punctuation is
+# split off (`split_words` does that for you). Then each word is cut from the left, always the
+# longest piece that there is.
 #
 # ### Exercise: `word_pieces`
 # *2 points · difficulty 3 of 5 · 12 minutes*
@@ -240,7 +239,7 @@ check.word_pieces(
 # have an `else`: it runs when no `break` was met.
 # </details>
 #
-# **Predict:** how many pieces has *unaffordable*?
+# **Predict:** how many pieces does *unaffordable* have?
 
 # %% tags=["skip-grading"]
 guess("pieces of unaffordable", None)
@@ -281,8 +280,8 @@ print("unknown:", measured["unknown"])
 #
 # ## 3. Five parts to exchange
 #
-# BERT, whose layers the model has, is a post-norm encoder: yours. Attention, the layer and the
-# stack stay as you wrote them. Five parts differ:
+# The model has BERT's layers, and BERT (2018) is a post-norm encoder: yours. Attention, the layer
+# and the stack stay as you wrote them. Five parts differ:
 #
 # | part | yours | BERT's |
 # |---|---|---|
@@ -391,8 +390,8 @@ for name, part in bert.named_modules():
         print(name.ljust(26), before.get(name, "").ljust(20), kind)
 
 # %% [markdown]
-# Which of the five exchanges would a wrong shape show, if you forgot it? None. Keep that in mind
-# for section 6.
+# (The norms keep their type.) If you forgot one of the five exchanges, would a wrong shape show it?
+# No. Keep that in mind for section 6.
 #
 # ## 4. Whose numbers go where
 #
@@ -407,8 +406,8 @@ for name, part in bert.named_modules():
 # Each has a `.weight` and a `.bias`. Outside the layers the file has, after `embeddings.`, the
 # tables `word_embeddings.weight`, `position_embeddings.weight` and `token_type_embeddings.weight`,
 # and the norm `LayerNorm`. The third table has two rows: BERT was trained on pairs of sentences,
-# and row 0 is added to every token of the first. With one sentence that is row 0 for all, a
-# constant: $P_p + S_0$. So add it to the table of positions when you load it.
+# and row 0, here $S_0$, is added to every token of the first. With one sentence that is every
+# token, so position $p$ gets $P_p + S_0$: add $S_0$ to each row of the table of positions, $P$.
 #
 # ### Exercise: `load_bert`
 # *2 points · difficulty 3 of 5 · 12 minutes*
@@ -531,9 +530,9 @@ for name in sorted(tensors.keys() - asked):
 #
 # ## 5. The same numbers?
 #
-# Now the key. Six texts of very different lengths go through your encoder as one padded
-# batch, and through torch's own layers (`nn.TransformerEncoderLayer` with GELU). Compare the states
-# after each layer, at real tokens.
+# Now turn the key. Six texts of different lengths go through your encoder as one padded batch,
+# and through torch's own layers (`nn.TransformerEncoderLayer` with GELU). Compare the **states**,
+# the vectors after each layer, at real tokens.
 #
 # **Predict:** how large is the largest difference?
 
@@ -571,11 +570,11 @@ reveal("largest difference", size)
 # that others trained on a billion pairs of sentences run in the encoder that you wrote.
 # </details>
 #
-# **A good place to rest.**
+# **A good place to rest.** The engine runs.
 #
 # ## 6. Faults that nobody sees
 #
-# Had you forgotten one thing, would you have seen it? Find the first layer that differs.
+# If you had forgotten one thing, would you have seen it? Find the first state that differs.
 #
 # ### Exercise: `first_difference`
 # *1 point · difficulty 2 of 5 · 8 minutes*
@@ -723,8 +722,8 @@ check.predict_fault_of_encoder(predict_fault_of_encoder, points=1, hidden=[])
 #
 # ## 7. A vector for a sentence
 #
-# The model was trained so that the mean of its tokens' vectors stands for the sentence, brought to
-# length 1, so that a product of two is their cosine:
+# The model was trained so that the mean of its tokens' vectors $h_t$, brought to length 1, stands
+# for the sentence. The product of two such vectors is their cosine.
 #
 # $$s = \frac{m}{\lVert m \rVert}, \qquad m = \frac1{|\mathrm{real}|} \sum_{t\,\mathrm{real}} h_t$$
 #
@@ -830,7 +829,7 @@ reveal("the pair that is more alike", more)
 #
 # ### A search in this course
 #
-# That is good enough to search with. Put a question of your own to this course:
+# That is good enough to search this course. Write a question of your own into `QUESTION`:
 
 # %% tags=["skip-grading", "measured"]
 QUESTION = "Why do we shrink the scores before the softmax?"
@@ -860,10 +859,10 @@ for many in (1, 3):
 # ## 8. What it looks at, and what it holds
 #
 # Each of the 72 heads gives weights. To what? **Predict:** of all heads, what is the largest mean
-# share of weight that goes to the token just before?
+# share of weight that goes to the token before?
 
 # %% tags=["skip-grading"]
-guess("largest share on the token before", None)
+guess("largest share on the token before", None)  # from 0 to 1
 
 
 # %% tags=["skip-grading", "measured"]
@@ -899,8 +898,8 @@ print("on [CLS], mean of a layer's heads:", *(f"{mean:.2f}" for mean in means))
 #
 # ### What the layers know
 #
-# Tag words with their parts of speech by a linear layer on the frozen states. A word has several
-# pieces, so read it at its first.
+# Tag words with their parts of speech by a linear layer on the frozen states. A word may have
+# several pieces, so read it at its first.
 #
 # ### Exercise: `first_pieces`
 # *2 points · difficulty 2 of 5 · 10 minutes*
@@ -1009,13 +1008,13 @@ print("best with 50 sentences: state", best)
 #
 # ## 9. What is pretraining worth?
 #
-# Fifty sentences with tags. You can look words up in a dictionary made of them, train a small
-# encoder from scratch, train a linear layer on a frozen state, or train the published layers on
-# (the table of words stays as it is). **Predict:** what share of words does the last of these get
-# right?
+# You have fifty sentences with tags. You can look words up in a dictionary made of them, train a
+# small encoder from scratch, train a linear layer on a frozen state, or go on training the
+# published layers (the table of words stays as it is). **Predict:** what share of words does the
+# last of these get right?
 
 # %% tags=["skip-grading"]
-guess("right with 50 sentences, layers trained on", None)
+guess("right with 50 sentences, layers trained on", None)  # from 0 to 1
 
 
 # %% tags=["skip-grading", "measured"]
@@ -1053,7 +1052,7 @@ print(where)
 #
 # How did the model learn what is alike? From a billion pairs of texts that belong together, such as
 # a question and its answer, and from one loss. In a batch of pairs $(a_i, b_i)$, every other $b_j$
-# is wrong for $a_i$:
+# is wrong for $a_i$; the scale $s$ is 20 here:
 #
 # $$L = -\frac1B \sum_i \ln \frac{e^{s\, a_i \cdot b_i}}{\sum_j e^{s\, a_i \cdot b_j}}$$
 #
@@ -1128,7 +1127,7 @@ print(f"blind guessing among 32: {torch.tensor(32.0).log().item():.2f}")
 
 # %% [markdown]
 # The loss begins *above* blind guessing: at a scale of 20, a wrong sentence that is a little more
-# alike is a loud mistake, and this course's neighbours are often not alike. Twenty steps bring it
+# alike costs much, and this course's neighbours are often not alike. Twenty steps bring it
 # down, and they are next to nothing beside a billion pairs. But the loss is the same, and so is the
 # code. On a GPU it runs in bfloat16 by autocast, with weights in float32. Weights in float16 would
 # not do: there $10^{-12}$ is 0, and a token of equal entries gives 0 / 0.

@@ -47,15 +47,17 @@ def turned_pair(speeds: tuple[float, ...] = (1.0, 0.3, 0.1), apart: int = 3) -> 
     """
     turned = [((apart * speed), 0.0) for speed in speeds]
     dials = [
-        _dial(i, f"pair {i}: {speed:g} a step", {"query": (q, ORANGE), "key": (k, BLUE)})
+        _dial(i, f"pair {i}: {speed:g} rad a step", {"query": (q, ORANGE), "key": (k, BLUE)})
         + words(_middle(i), 182, f"q · k = {math.cos(q - k):.2f}", text_anchor="middle",
                 data_part=f"product-{i}")
         for i, (speed, (q, k)) in enumerate(zip(speeds, turned, strict=True))
     ]  # fmt: skip
     score = sum(math.cos(q - k) for q, k in turned)
-    told = words(STEP * len(speeds), 100, f"score: {score:.2f}", data_part="score", class_="strong")
-    legend = words(STEP * len(speeds), 130, "query", style=f"fill:{ORANGE}") + words(
-        STEP * len(speeds) + 50, 130, "key", style=f"fill:{BLUE}"
+    x = STEP * len(speeds)
+    told = words(x, 100, f"score: {score:.2f}", data_part="score", class_="strong")
+    legend = "".join(
+        line(x, y - 5, x + 20, y - 5, stroke=colour, stroke_width=5) + words(x + 28, y, name)
+        for y, name, colour in ((130, "query", ORANGE), (155, "key", BLUE))
     )
     return Drawn(
         "Query and key, turned by their positions",
@@ -63,7 +65,7 @@ def turned_pair(speeds: tuple[float, ...] = (1.0, 0.3, 0.1), apart: int = 3) -> 
         f"{len(speeds)} pairs of columns. The score {score:.2f} is the sum of the pairs' products: "
         "it depends on the angle between the hands alone, so it stays when both move on.",
         "".join(dials) + told + legend,
-        (STEP * len(speeds) + 120, 200),
+        (x + 120, 200),
         controls=slider("key", "key stands at", 40, 0)
         + play("key")
         + slider("apart", "query stands later by", 20, apart),

@@ -51,6 +51,12 @@ def test_a_picture_is_small_and_asks_no_host_for_anything(make):
 
 
 @pytest.mark.parametrize("make", ALL.values(), ids=ALL)
+def test_words_have_the_pages_own_ink_in_either_theme(make):
+    written = [part for part in svg(make()).iter() if part.tag.endswith("}text")]
+    assert [w.text for w in written if "fill" in w.attrib or "fill:" in w.get("style", "")] == []
+
+
+@pytest.mark.parametrize("make", ALL.values(), ids=ALL)
 def test_a_picture_is_told_in_words_to_readers_of_the_screen_and_of_text(make):
     picture = make()
     root = svg(picture)
