@@ -40,6 +40,10 @@ COMMANDS = {
         "grader.commands.making.fingerprints",
         "keep what known mistakes give, so that checks are fast",
     ),
+    "unnamed": (
+        "grader.commands.making.unnamed",
+        "list wrong answers whose verdict names no cause",
+    ),
     "site": ("grader.commands.making.site", "build the public web site into site/_build"),
     "demo": ("grader.commands.demo", "grade a made-up class of six in its own folder"),
 }

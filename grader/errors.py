@@ -1,4 +1,4 @@
-"""What the user can fix: shown as a message, never as a traceback."""
+"""Errors that the user can fix: shown as a message, never as a traceback."""
 
 import difflib
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""What a mistyped command is answered with: what is wrong, and what to type instead."""
+"""Answer a mistyped command with the fault, and with the words to type instead."""
 
 import argparse
 import re

@@ -92,7 +92,7 @@ def _failure(notebook: Any, lesson: str, traceback: str) -> str:
     return (
         f"{lesson}: cell {cell.id} failed. Its source:\n\n{_indented(cell.source)}\n\n"
         f"{ANSI.sub('', traceback).strip()}\n\n"
-        f"Nothing of {lesson} was written. Mend solutions/{lesson}.py and build again."
+        f"No notebook of {lesson} was written. Mend solutions/{lesson}.py and build again."
     )
 
 

@@ -1,4 +1,4 @@
-"""Where the course is, what is built there, and how its files are replaced."""
+"""Find the course and its built files, and replace files in one step."""
 
 import os
 import tempfile

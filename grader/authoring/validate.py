@@ -1,4 +1,4 @@
-"""What must hold for a lesson's text before anything is built from it."""
+"""Verify a lesson's text before anything is built from it."""
 
 import ast
 import math

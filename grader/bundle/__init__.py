@@ -1,1 +1,1 @@
-"""What students get: the course without solutions, hidden tests and grader, as one zip file."""
+"""The students' bundle: the course without solutions, hidden tests and grader, as one zip file."""

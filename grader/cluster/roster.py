@@ -1,4 +1,4 @@
-"""Which workers batches may go to: those that are there, less those that cannot grade."""
+"""Workers that batches may go to: all that are connected, except those that cannot grade."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What a Dask worker runs: it hands a batch to a process beside it, and what comes back on.
+"""A Dask worker's task: hand a batch to the process beside the worker, and return its answer.
 
 A Dask worker has threads, and reading a submission forks; so the worker grades nothing itself. It
 looks into nothing that a student wrote either: a batch and its answers are bytes to it.

@@ -1,4 +1,4 @@
-"""What must be the same where submissions are read and where they are judged."""
+"""Versions that must agree between the client, which reads submissions, and workers."""
 
 import hashlib
 import platform

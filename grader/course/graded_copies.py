@@ -100,6 +100,11 @@ class ShownVerdict(Struct, frozen=True):
         return [cause for cause in (self.mistake, self.second) if cause is not None]
 
     @property
+    def is_unnamed(self) -> bool:
+        """Whether a wrong answer was tried that no known mistake explains."""
+        return not self.is_stub and not self.idea and not self.causes
+
+    @property
     def missed(self) -> list[str]:
         """What was asked beside the idea and is missed."""
         return [demand for demand, met in self.demands.items() if not met]

@@ -1,4 +1,4 @@
-"""Which files of a hand-in grading reads: those are collected and archived, and no others.
+"""The files of a hand-in that grading reads: no others are collected or archived.
 
 Students fill the folders that they hand in, with links, folders in folders and files full of holes
 too. What else is there is named, to them and to whoever grades, and never opened.

@@ -1,4 +1,4 @@
-"""Decide what is known of when a hand-in came, and how late that is.
+"""Tell when a hand-in came, as far as that is known, and how late it is.
 
 A time lies beside each hand-in, in a file that students can write, and instructors by hand. Of the
 learning systems Moodle gives files their own times. Canvas gives them the time of the download,

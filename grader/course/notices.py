@@ -1,4 +1,4 @@
-"""Tell what in a class somebody should look at, and what no status tells.
+"""List what deserves a look in a class and shows in no status.
 
 The roster and the hand-ins may differ, a hand-in may lie where grading does not look, a gradebook
 may hold what a person should know of: in silence, each would cost somebody points.

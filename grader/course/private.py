@@ -1,4 +1,4 @@
-"""What holds names or grades is the instructor's alone: no other user of the machine reads it."""
+"""Keep files with names or grades from all other users of the machine."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Where an instructor's kernels start: never in a folder that students filled."""
+"""Start an instructor's kernels outside the folders that students filled."""
 
 from pathlib import Path
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What a database server refuses, in a sentence each with what helps."""
+"""Explain refusals of a database server: a sentence for each, and a remedy."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What became of scores when submissions were judged anew because a lesson had changed."""
+"""Changes of scores after submissions were judged anew because a lesson had changed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is in submitted/, read with care: students wrote it."""
+"""The content of submitted/, read with care: students wrote it."""
 
 import re
 from dataclasses import dataclass

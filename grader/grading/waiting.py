@@ -1,4 +1,4 @@
-"""Which submissions are to be graded, and why; and which are left as they are."""
+"""Choose the submissions to grade, each with the reason, and leave the others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

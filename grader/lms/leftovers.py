@@ -1,4 +1,4 @@
-"""What could not be handed on: each file with its reason, kept in a folder of its own."""
+"""Files that were not collected: each kept with its reason in a folder of its own."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""Whose a file is: by ids, never by what a file is called."""
+"""Find a file's student by ids, never by the file's name."""
 
 import difflib
 import re

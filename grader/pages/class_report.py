@@ -161,7 +161,7 @@ def _exercise(page: FeedbackPage, name: str) -> ShownExercise:
 def _is_unnamed(exercise: ShownExercise) -> bool:
     verdict = exercise.answer.verdict
     tried = exercise.state in (State.WRONG, State.PARTLY)
-    return tried and verdict is not None and not verdict.causes and not verdict.idea
+    return tried and verdict is not None and verdict.is_unnamed
 
 
 def _causes(pages: Sequence[FeedbackPage]) -> list[NamedCause]:

@@ -1,4 +1,4 @@
-"""What of a submission runs, and where each exercise is observed: the same for both engines.
+"""Arrange what runs of a submission and where each exercise is observed, for both engines.
 
 The course's own engine makes steps of it, nbgrader's a notebook. So nothing here takes more than
 the lesson's text and the submission's.

@@ -1,4 +1,4 @@
-"""Where a submission's answers stand: in their own cells, or in others where those are not written.
+"""Find a submission's answers: in their own cells, or in others if those are not written.
 
 All places are those among the code cells. A stub, whatever its cell is called, writes no answer.
 """

@@ -1,4 +1,4 @@
-"""Which cells of a submission hold code, and which of the lesson's each of them is.
+"""Match a submission's cells that hold code with the lesson's.
 
 A cell is known by its name first, then by its content, last by its type: one key of JupyterLab's
 turns code into text, and other programs drop names, ids or all metadata. Nothing here takes more

@@ -1,4 +1,4 @@
-"""Whose notebook was handed in: the lesson's, another's, an earlier edition's, or two in one."""
+"""Tell which lesson a notebook is of: this one, another, an earlier edition, or two in one."""
 
 import re
 from collections import Counter

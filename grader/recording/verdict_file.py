@@ -1,4 +1,4 @@
-"""verdict.json: all that was found out of a submission, as plain data beside its graded copy."""
+"""verdict.json: all findings on a submission, as plain data beside its graded copy."""
 
 import json
 from collections.abc import Iterator, Mapping

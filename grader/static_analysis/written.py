@@ -1,4 +1,4 @@
-"""Which answers a cell writes: a stub defines an answer's name, and writes none."""
+"""Find the answers that a cell writes: a stub defines an answer's name and writes none."""
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping

@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from grader.authoring.execute import executed
@@ -40,8 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
         return _check(root, chosen, is_whole=not arguments.lesson)
     for lesson in chosen:
         build(lesson, root, force=arguments.force)
-    if _told_unfit(chosen):
-        return 1
     if not arguments.lesson and (wanted := _readme(root, chosen)) is not None:
         write_if_changed(root / "README.md", wanted)
     if not chosen:
@@ -50,7 +49,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def build(lesson: Lesson, root: Path, *, force: bool = False) -> None:
-    """Build one lesson's files and print one line; the notebooks are written when both are made."""
+    """Build one lesson's files and print one line; the notebooks are written when both are made.
+
+    Raises:
+        CourseError: known mistakes do not fit the text, or the lesson does not run.
+
+    """
     start = time.perf_counter()
     print(f"{lesson.name:<28}", end="", flush=True)
     release = released(lesson, root)
@@ -61,6 +65,7 @@ def build(lesson: Lesson, root: Path, *, force: bool = False) -> None:
     fresh = not force and solution_fault(lesson) is None
     notebook = None if force else with_last_run(lesson)
     try:
+        verify_mistakes(lesson)
         notebook = notebook or executed(source_notebook(lesson), lesson.name, root)
     except CourseError:
         print("failed")
@@ -85,10 +90,11 @@ def _readme(root: Path, chosen: list[Lesson]) -> str | None:
 def _check(root: Path, chosen: list[Lesson], *, is_whole: bool) -> int:
     """Print the files that differ and how to fix them."""
     found = differences(root, chosen, is_whole=is_whole)
-    unfit = _told_unfit(chosen)
+    unfit = [fault for lesson in chosen for fault in _unfit(lesson)]
     wanted = _readme(root, chosen) if is_whole and not unfit else None
     if wanted is not None and wanted != (root / "README.md").read_text(encoding="utf-8"):
         found.append(Difference(root / "README.md", "has another table of lessons", "make build"))
+    print(*unfit, sep="\n", end="\n" * bool(unfit))
     for difference in found:
         print(f"{difference.path.relative_to(root)} {difference.what}: {difference.fix}")
     if not found and not unfit:
@@ -98,13 +104,17 @@ def _check(root: Path, chosen: list[Lesson], *, is_whole: bool) -> int:
     return 1 if found or unfit else 0
 
 
-def _told_unfit(chosen: list[Lesson]) -> bool:
-    """Print why known mistakes of the lessons' exercises cannot be used, if any cannot."""
-    told = False
-    for name in (e.id for lesson in chosen for e in lesson.exercises if e.id in exercises()):
+def verify_mistakes(lesson: Lesson) -> None:
+    """Raise CourseError with a line for each known mistake of a lesson that cannot be used."""
+    if unfit := list(_unfit(lesson)):
+        raise CourseError("\n".join(unfit))
+
+
+def _unfit(lesson: Lesson) -> Iterator[str]:
+    """Yield why known mistakes of a lesson's exercises cannot be used."""
+    for exercise in lesson.exercises:
         try:
-            verify_patches(name, exercises()[name].mistakes)
+            if exercise.id in exercises():
+                verify_patches(exercise.id, exercises()[exercise.id].mistakes)
         except TableError as error:
-            told = True
-            print(error)
-    return told
+            yield str(error)

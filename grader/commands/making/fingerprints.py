@@ -10,6 +10,7 @@ import torch
 
 from grader.authoring.files import find_root
 from grader.authoring.lesson import Lesson, lessons
+from grader.commands.making.build import verify_mistakes
 from utils.checks.compare.fingerprint_file import read_exercise, write
 from utils.checks.compare.fingerprints import Fingerprints, Print, print_of, same_print
 from utils.checks.exercise import Exercise, ExerciseKind
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make what is out of date, and return 0."""
     for lesson in lessons(find_root(Path.cwd()), arguments.lesson):
+        verify_mistakes(lesson)
         chosen = list(with_fingerprints(lesson))
         path = chosen[0].fingerprints
         assert path is not None

@@ -1,4 +1,4 @@
-"""What a task's process gives up, in order, before the task's first line runs."""
+"""Take away a task's rights, in order, before the task's first line runs."""
 
 import contextlib
 import ctypes

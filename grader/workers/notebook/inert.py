@@ -1,4 +1,4 @@
-"""What takes another thing's place and does nothing."""
+"""An object that takes another one's place and does nothing."""
 
 from typing import Any, Self
 

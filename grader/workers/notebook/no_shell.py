@@ -1,4 +1,4 @@
-"""What cells find of Jupyter while they are graded: names that are there and do nothing."""
+"""Jupyter's names as cells find them while they are graded: there, and without effect."""
 
 import pdb
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What stands for libraries that a student's machine has and the grader's lacks.
+"""Stand-ins for libraries that a student's machine has and the grader's lacks.
 
 Few answers compute with one. Most name it beside their work: in an annotation, as a decorator, to
 draw or to note something.

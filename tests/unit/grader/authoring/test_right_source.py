@@ -10,6 +10,7 @@ from grader.authoring.right_source import right_source, source_path
 from grader.cli import main
 from grader.commands.making import build
 from tests.course.lesson_runs import ROOT, all_lessons
+from utils.checks import registry
 from utils.checks.bank import source
 from utils.checks.bank.table import TableError
 
@@ -92,3 +93,28 @@ def test_the_builds_check_fails_with_the_mistakes_that_do_not_fit(monkeypatch, c
     monkeypatch.setattr(build, "verify_patches", refuse)
     assert main(["build", "--check", "02_attention"]) == 1
     assert capsys.readouterr().out == "causal_mask: odd: `x` stands 2 times in the solution.\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["build", "--force"], ["build", "--check"], ["fingerprints"]], ids=" ".join
+)
+@pytest.mark.parametrize("faulty", ["read_table", "verify_patches"])
+def test_a_mistake_that_cannot_be_used_is_told_in_a_line_before_the_lesson_runs(
+    words, faulty, monkeypatch, capsys
+):
+    def refuse(*_given):
+        raise TableError("causal_mask.toml is not TOML.")
+
+    def fail(*_given):
+        pytest.fail("The lesson ran.")
+
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(registry if faulty == "read_table" else build, faulty, refuse)
+    monkeypatch.setattr(build, "executed", fail)
+    registry.exercises.cache_clear()
+    try:
+        assert main([*words, "02_attention"]) == 1
+    finally:
+        registry.exercises.cache_clear()
+    told = capsys.readouterr()
+    assert "causal_mask.toml is not TOML." in (told.out + told.err).splitlines()
