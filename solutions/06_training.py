@@ -1005,9 +1005,8 @@ print(f"loss {losses[0]:.2f} at first; ln {len(tag_names)} = {math.log(len(tag_n
 print(f"loss {losses[-1]:.3f} after 60 steps, {right:.0%} of the words right")
 
 # %% [markdown]
-# The first loss is a little above $\ln C$, because a fresh model does not give all tags quite the
-# same probability. And the model can learn by heart. Section 12 looks at faults that even a full
-# training may hide.
+# The first loss lies near $\ln C$: a fresh model gives all tags nearly the same probability. And
+# the model can learn by heart. Section 12 looks at faults that even a full training may hide.
 #
 # ## 7. Using the model
 #
