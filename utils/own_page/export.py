@@ -7,7 +7,7 @@ two sentences with PyTorch's logits, too, and says when it is opened how far its
 import base64
 import copy
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, Final
@@ -128,7 +128,7 @@ def _positions(encoder: Any) -> list[list[float]]:
     return [[round(number, 7) for number in row] for row in added]
 
 
-def _named(name: str, part: Any) -> Mapping[str, Tensor]:
+def _named(name: str, part: Any) -> dict[str, Tensor]:
     return {f"{name} weight": part.weight, f"{name} bias": part.bias}
 
 
