@@ -23,6 +23,7 @@ from utils.kernel.stale import missing
 from utils.words import an, elapsed, listed
 
 _OWN: Final = str(Path(__file__).resolve().parents[1])  # the folder of the course's own code
+_COURSE: Final = "utils"
 _CALLS: Final = ("_wrapped_call_impl", "_call_impl")
 
 
@@ -60,6 +61,8 @@ def reasons(log: Log, error: BaseException) -> list[str]:
         return []
     if isinstance(error, KeyboardInterrupt):
         return [_of_interrupt(log.now, error)]
+    if isinstance(error, ImportError) and (error.name or "").split(".")[0] == _COURSE:
+        return [_of_an_old_copy(error.msg.partition(" (")[0])]  # what follows is a path
     if exercise := _unwritten(log, error):
         log.now.needed = tuple(dict.fromkeys((exercise, *log.unwritten(log.now))))
     elif isinstance(error, NameError) and not isinstance(error, UnboundLocalError):
@@ -67,6 +70,14 @@ def reasons(log: Log, error: BaseException) -> list[str]:
     elif next(_exercises_in(log, error), None) is None:
         return _of_a_consequence(log, log.now, error)
     return [_needs(log, log.now.needed)] if log.now.needed else []
+
+
+def _of_an_old_copy(what: str) -> str:
+    return (
+        f"{what[:1].upper()}{what[1:]}. If this line is the lesson's, your copy is older than the "
+        "course: rename the lesson's folder in learn/, start again with `make lab`, and copy your "
+        "answers over."
+    )
 
 
 def _of_interrupt(run: Run, error: BaseException) -> str:

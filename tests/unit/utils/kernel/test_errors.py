@@ -52,6 +52,18 @@ def test_what_cannot_be_lent_is_not_offered(kernel: Kernel) -> None:
     assert said == "This experiment needs `test_attention`: write it above."
 
 
+@pytest.mark.parametrize(
+    "line", ["from utils.progress.guesses import guess, said", "import utils.plots.gone"]
+)
+def test_a_copy_that_takes_what_the_course_no_longer_has_is_told_how_to_get_the_new_one(
+    kernel: Kernel, line: str
+) -> None:
+    said = only(kernel.run(line))
+    assert said.endswith("`make lab`, and copy your answers over.")
+    assert re.match(r"(Cannot import name 'said' from|No module named) 'utils[\w.]+'\. If", said)
+    assert kernel.run("import no_such_module").errors
+
+
 CONSEQUENCES = [
     ("made = attend(1)", "print(made)"),
     ("made = {}\nmade['a'] = attend(1)", "made['a']"),
