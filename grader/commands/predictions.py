@@ -16,11 +16,15 @@ from grader.predictions.reading import Faulty, read_predictions
 from grader.predictions.record import LESSON, HandIn, enter
 from grader.predictions.scoring import Examination, examine
 from grader.regular_file import Unreadable
+from utils.errors import UserError
 from utils.treebank import loader, predictions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare no arguments: COURSE_DATA says which treebank, as in the lesson."""
+    """Declare the command's arguments; COURSE_DATA says where treebanks are, as in the lesson."""
+    parser.add_argument(
+        "--treebank", metavar="NAME", help="what the class tagged, if not English: Czech-CAC, say"
+    )
     parser.epilog = (
         f"Students write {predictions.FILE} with utils.treebank.predictions.write_predictions and "
         f"submit it with {LESSON}. Points are extra credit in the gradebook."
@@ -29,14 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Score, enter, show a table, rewrite feedback pages; return 1 if a file cannot be read."""
-    del arguments
     root = find_root(Path.cwd())
     course = GradingCourse(root, root)
     files = handed_in(course)
     if not files:
         print(f"Nobody has handed in {predictions.FILE} with {LESSON}.")
         return 0
-    examination = examine(_treebank())
+    examination = examine(_treebank(arguments.treebank))
     hand_ins, unread = assess_all(files, examination)
     with only_grader(course.folder, course.db_url):
         waiting = enter(course, hand_ins, unread)
@@ -49,11 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if unread else 0
 
 
-def _treebank() -> loader.Treebank:
+def _treebank(name: str | None) -> loader.Treebank:
     """Load the treebank that students were tested on; the made-up language only if asked for."""
     try:
-        treebank = loader.load_treebank()
-    except (loader.TreebankError, ValueError, OSError) as error:
+        treebank = loader.load_treebank(name)
+    except (UserError, ValueError, OSError) as error:
         raise CourseError(f"The test sentences could not be loaded: {error}") from None
     if treebank.ceilings is not None and os.environ.get("COURSE_DATA") != loader.MADE_UP:
         raise CourseError(

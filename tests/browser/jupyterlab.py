@@ -58,7 +58,11 @@ def running_lab(course: Course, *command: str) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}/?token={TOKEN}"
     finally:
         process.terminate()
-        process.wait(timeout=600)
+        try:
+            process.wait(timeout=120)
+        except subprocess.TimeoutExpired:  # Jupyter's own end hangs at times on a busy machine
+            process.kill()
+            process.wait()
 
 
 def free_port(in_a_row: int = 1) -> int:

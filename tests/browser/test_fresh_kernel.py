@@ -109,7 +109,14 @@ def test_going_on_in_a_tab_that_was_open_yesterday_leads_to_the_exercise(
     page.open("about:blank")
     page.open(lab)
     wait_for_start_page(page)
-    time.sleep(5)  # JupyterLab brings back the tabs, and then the start page to the front
+    # JupyterLab brings back the tabs, one after another, and then the start page to the front.
+    tab, start = element(".lm-TabBar-tabLabel", FIRST), ".jp-MarkdownViewer:not(.lm-mod-hidden)"
+
+    def is_back() -> bool:
+        time.sleep(0.5)
+        return bool(page.run(f"!!({tab}) && !!document.querySelector({start!r})"))
+
+    wait_for(lambda: all(is_back() for _ in range(8)), "yesterday's tab behind the start page")
     follow(page, "pairwise_dot")
     line = element(".jp-NotebookPanel:not(.lm-mod-hidden) .cm-line", "def pairwise_dot")
     place = f"({line})?.getBoundingClientRect().top ?? -1"

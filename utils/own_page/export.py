@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any, Final
 
 import torch
@@ -70,14 +71,12 @@ def write_page(
         "tints": [*TINTS, PLAIN_TINT],
         "weights": base64.b64encode(data.numpy().astype("<f2").tobytes()).decode("ascii"),
     }
-    page = TEMPLATE.read_text(encoding="utf-8")
-    for name, text in {
-        "$about": escape(about),
-        "$source": escape(source),
-        "$model": json.dumps(model).replace("</", "<\\/"),
-        "$script": SCRIPT.read_text(encoding="utf-8"),
-    }.items():
-        page = page.replace(name, text, 1)
+    page = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        about=escape(about),
+        source=escape(source),
+        model=json.dumps(model).replace("</", "<\\/"),
+        script=SCRIPT.read_text(encoding="utf-8"),
+    )
     Path(path).write_text(page, encoding="utf-8")
     return f"{path}: {len(page.encode()) / 1e6:.1f} MB, open it in any browser"
 

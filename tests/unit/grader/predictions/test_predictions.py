@@ -26,7 +26,10 @@ from grader.recording.graded import Graded
 from grader.recording.recording import record
 from tests.course.lesson_runs import ROOT
 from tests.unit.grader.odd_files import as_ordinary_user, open_to_all, opening_fails
+from tests.unit.utils.treebank.test_loader import put
 from utils.experiments.recorded import recorded
+from utils.published import CZECH
+from utils.treebank import loader
 from utils.treebank.loader import made_up_treebank, tags_of
 from utils.treebank.predictions import FILE, write_predictions
 
@@ -288,11 +291,31 @@ def test_a_made_up_language_nobody_asked_for_costs_nobody_points(own, monkeypatc
     before = entered(own)
     monkeypatch.delenv("COURSE_DATA")
     monkeypatch.setattr(
-        "utils.treebank.loader.load_treebank", lambda: made_up_treebank("no network")
+        "utils.treebank.loader.load_treebank", lambda *_: made_up_treebank("no network")
     )
     assert main(["predictions"]) == 1
     assert "could not be fetched" in capsys.readouterr().err
     assert entered(own) == before
+
+
+def test_a_class_that_tagged_czech_is_scored_on_czech(own, tmp_path, monkeypatch, capsys):
+    put(tmp_path / "ud/UD_English-EWT", "en_ewt", train=5, dev=1, test=1)
+    put(tmp_path / "ud/UD_Czech-CAC", "cs_cac", train=5, dev=1, test=3)
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "ud"))
+    hand_in(own, "ada", [["NOUN|Gen", "PUNCT"]] * 3)
+    assert main(["predictions"]) == 0
+    assert "could not be scored" in capsys.readouterr().out
+    assert main(["predictions", "--treebank", "Czech-CAC"]) == 0
+    assert "ada  Your predictions: 100.0%" in capsys.readouterr().out
+
+
+def test_a_treebank_that_cannot_be_fetched_is_told_in_a_sentence(own, monkeypatch, capsys):
+    hand_in(own, "ada", [["A"]])
+    monkeypatch.delenv("COURSE_DATA")
+    nowhere = replace(CZECH, address="http://127.0.0.1:9", place="none")
+    monkeypatch.setattr(loader, "CZECH", nowhere)
+    assert main(["predictions", "--treebank", "Czech-CAC"]) == 1
+    assert "The test sentences could not be loaded" in capsys.readouterr().err
 
 
 def test_data_that_is_not_there_is_told_in_a_sentence(own, monkeypatch, capsys):
