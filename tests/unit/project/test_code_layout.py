@@ -209,7 +209,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "utils.checks.render",
     ),
     "grader.commands": (
-        "grader", "utils.lab", "utils.treebank", "utils.checks.registry",
+        "grader", "utils.lab", "utils.treebank", "utils.errors", "utils.checks.registry",
         *GROUND, "utils.checks.bank",
     ),
     # The hub itself is small: what needs the gradebook or torch runs in a process of its own.
