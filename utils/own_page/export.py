@@ -16,7 +16,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
-from utils.palette import PLAIN_TINT, TINTS
+from utils.palette import BLUE, INK, PLAIN_TINT, SKY, TINTS, WRONG
 from utils.treebank.affixes import Lexicon
 
 TEMPLATE: Final = Path(__file__).parent / "page.html"
@@ -72,6 +72,10 @@ def write_page(
         "weights": base64.b64encode(data.numpy().astype("<f2").tobytes()).decode("ascii"),
     }
     page = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        ink=INK,
+        blue=BLUE,
+        sky=SKY,
+        red=WRONG.ground,
         about=escape(about),
         source=escape(source),
         model=json.dumps(model).replace("</", "<\\/"),

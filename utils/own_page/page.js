@@ -182,7 +182,7 @@ function heads({kept, weights}) {  // whom the chosen word asked: a row for each
   place("rows").replaceChildren(...kept.map((i, s) => line([make("th", state.words[i], {scope: "row"}),
     ...weights.flat().map(head => {
       const share = head[at][s], cell = make("td", Math.round(100 * share) + "%");
-      cell.style.background = `rgba(0, 114, 178, ${(0.45 * share).toFixed(3)})`;
+      cell.style.background = `color-mix(in srgb, var(--asked) ${Math.round(45 * share)}%, transparent)`;
       return cell;
     })])));
 }

@@ -12,7 +12,7 @@ UTILS = Path(palette.__file__).parent
 FILES = [
     path
     for path in sorted(UTILS.rglob("*"))
-    if path.suffix in (".py", ".css", ".js") and path.name != "palette.py"
+    if path.suffix in (".py", ".css", ".js", ".html") and path.name != "palette.py"
 ]
 COLOUR = re.compile(r"#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b|rgba?\(\d|\b(?:PuOr|Purples|copper)\b")
 NAMED = [
