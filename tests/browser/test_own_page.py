@@ -3,6 +3,7 @@
 import json
 import math
 import random
+from html import escape
 from types import SimpleNamespace
 
 import pytest
@@ -189,4 +190,14 @@ def test_the_model_is_left_as_it_was_and_the_size_is_told(tmp_path):
     path = tmp_path / "page.html"
     told = write_page(path, made, known, TAGS, [TRAIN[0]], n_heads=HEADS, base=BASE)
     assert made.training and all(map(torch.equal, before.values(), made.state_dict().values()))
-    assert told == f"{path}: {path.stat().st_size / 1e6:.1f} MB, open it in any browser"
+    assert told.startswith(f"{path}: {path.stat().st_size / 1e6:.1f} MB. Open it in any browser")
+
+
+def test_where_scripts_do_not_run_the_page_says_how_they_do(browser, tmp_path):
+    path, *_ = page(tmp_path, "rotary")
+    frame, inside = tmp_path / "frame.html", "document.querySelector('iframe')?.contentDocument"
+    shown = escape(path.read_text(encoding="utf-8"))
+    frame.write_text(f'<iframe sandbox="allow-same-origin" srcdoc="{shown}"></iframe>')
+    browser.open(frame.as_uri())
+    browser.wait(f"!!{inside}?.body?.innerText.includes('press Trust HTML')", 30)
+    assert browser.run(f"{inside}.querySelectorAll('#words li').length") == 0

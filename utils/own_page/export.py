@@ -82,7 +82,8 @@ def write_page(
         script=SCRIPT.read_text(encoding="utf-8"),
     )
     Path(path).write_text(page, encoding="utf-8")
-    return f"{path}: {len(page.encode()) / 1e6:.1f} MB, open it in any browser"
+    size = len(page.encode()) / 1e6
+    return f"{path}: {size:.1f} MB. Open it in any browser; in JupyterLab, then press Trust HTML."
 
 
 def _rounded(tagger: nn.Module) -> Any:
