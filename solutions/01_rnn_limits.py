@@ -674,6 +674,7 @@ reveal("more gradient left after 50 steps", names[0] if plain_ahead else names[1
 # Gates that start half shut leave $0.5^{50} \approx 10^{-15}$ along $c$; a second way, through $h$,
 # lets more arrive. Gates that start open, $\sigma(3) = 0.95$, let 0.4 of the gradient through: the
 # open forget gate carries gradients far.
+# </details>
 #
 # Such networks were the standard for years. They soften limit 3; limits 1 and 2 remain.
 #

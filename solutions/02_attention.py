@@ -295,6 +295,7 @@ compare(40)  # takes 20 to 40 seconds
 #
 # Guessing would get 1 symbol in 16 right. With a third more steps, attention is as good at twice
 # the length.
+# </details>
 #
 # At which output positions does the plain model fail?
 

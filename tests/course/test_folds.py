@@ -16,6 +16,13 @@ def test_each_folded_cell_begins_with_a_comment_as_its_label(lesson: str) -> Non
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
+def test_what_a_cell_of_text_opens_as_a_fold_it_closes(lesson: str) -> None:
+    texts = [c.source for c in notebook("notebooks", lesson).cells if c.cell_type == "markdown"]
+    assert [t for t in texts if t.count("<details") != t.count("</details>")] == []
+    assert any("<details" in text for text in texts)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_minutes_and_points_of_a_lesson_are_chips(lesson: str) -> None:
     head = notebook("notebooks", lesson).cells[0].source
     for fact in ("Time", "Points"):

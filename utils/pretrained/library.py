@@ -12,7 +12,7 @@ from utils.pretrained.words import sentences_of
 RELEASE: Final = Path(__file__).resolve().parents[2] / "notebooks"
 LAST: Final = "06"  # the lesson that searches is not searched
 _UNREAD: Final = re.compile(
-    r"<details.*?</details>|```.*?```|\$\$.*?\$\$|^\|.*?$|^#.*?$", re.S | re.M
+    r"<details.*?</details>|<span.*?</span>|```.*?```|\$\$.*?\$\$|^\|.*?$|^#.*?$", re.S | re.M
 )
 _HEADING: Final = re.compile(r"^## (?:(\d+)\. )?(.+)$", re.MULTILINE)
 _SIGNS: Final = re.compile(r"[*`$\\]|\]\(.*?\)")
