@@ -97,7 +97,7 @@ for word, tag in told.opening(treebank.train):
     print(f"{word:>14}  {tag}")
 
 # %% [markdown]
-# **All sizes in one cell.** They suit your machine: on a CPU the notebook takes about three minutes. To
+# **All sizes in one cell.** They suit your machine: a CPU takes about three minutes in all. To
 # change a size, name it, for example `replace(settings_for(device), most_sentences=3000)`, and run
 # everything below again. `help(Settings)` explains each.
 

@@ -6,6 +6,7 @@ committed, and CI refuses one that does not fit the tree.
 
 import hashlib
 import json
+import subprocess
 from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
@@ -121,17 +122,26 @@ def checksum(*patterns: str, also: str = "", skipped: Collection[str]) -> str:
 
 def _files(patterns: tuple[str, ...], skipped: tuple[str, ...]) -> list[str]:
     found = {
-        file.relative_to(ROOT).as_posix()
+        name
         for pattern in patterns
         for place in ROOT.glob(pattern)
-        for file in ([place] if place.is_file() else _below(place))
+        for name in _at(place.relative_to(ROOT).as_posix())
     }
     return sorted(name for name in found if not name.startswith(skipped))
 
 
+def _at(place: str) -> list[str]:
+    return [name for name in _kept() if name == place or name.startswith(f"{place}/")]
+
+
 @cache
-def _below(folder: Path) -> list[Path]:
-    return [p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+def _kept() -> list[str]:
+    """Return the files that git keeps or would keep: what is built beside them counts nowhere."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:  # a copy without its history
+        return [p.relative_to(ROOT).as_posix() for p in ROOT.rglob("*") if p.is_file()]
+    return [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
 @cache

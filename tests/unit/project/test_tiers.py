@@ -1,6 +1,7 @@
 """A quick run leaves out what passed and has not changed since, and nothing else."""
 
 import json
+import subprocess
 
 import pytest
 
@@ -94,6 +95,17 @@ def test_every_pattern_and_folder_that_a_part_names_is_there():
     named |= {*stamp.CHECKS, *stamp.TABLES, *stamp.ANSWERS, *stamp.EVERYWHERE}
     assert not [pattern for pattern in named if not any(stamp.ROOT.glob(pattern))]
     assert stamp.OF_SYSTEMS.keys() == tiers.SYSTEMS.keys()
+
+
+def test_what_git_ignores_counts_nowhere(tmp_path, monkeypatch):
+    files = ("site/conf.py", "site/_build/page.html", ".gitignore")
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("/site/_build/\n")
+    monkeypatch.setattr(stamp, "ROOT", tmp_path)
+    assert sorted(stamp._kept.__wrapped__()) == sorted(files)  # no git here yet
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    assert sorted(stamp._kept.__wrapped__()) == [".gitignore", "site/conf.py"]
 
 
 def test_a_part_is_left_out_if_it_passed_and_is_unchanged(now, kept):
