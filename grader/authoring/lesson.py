@@ -12,7 +12,7 @@ from grader.authoring.test_cell import read_test_cell
 from grader.authoring.validate import problems
 from grader.errors import CourseError, verify_known
 
-NAME = re.compile(r"\d\d_[a-z0-9_]+")
+NAME = re.compile(r"\d\d[a-z]?_[a-z0-9_]+")
 
 
 @dataclass(frozen=True)

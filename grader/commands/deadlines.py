@@ -19,11 +19,9 @@ from grader.course.course import GradingCourse
 from grader.course.roster_file import listed, meant_by
 from grader.course.safe_text import line
 from grader.course.wording import plural
-from grader.errors import CourseError
 from grader.gradebook.lock import only_grader
 from grader.lms.storing import follow_due_dates
-from utils.lab.exchange import Course
-from utils.lab.settings import FILE, SettingsError
+from utils.lab.settings import FILE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,25 +46,21 @@ def run(arguments: argparse.Namespace) -> int:
     for row in known:
         due = "no due date" if row.due is None else as_local(row.due)
         print(f"    {line(row.student)}: {due}" if row.student else f"{row.lesson:<28}{due}")
-    print("\n".join(_for_students(root, known)), end="")
+    print("\n".join(_for_students(course, known)), end="")
     return 0
 
 
-def _for_students(root: Path, known: list[Row]) -> list[str]:
+def _for_students(course: GradingCourse, known: list[Row]) -> list[str]:
     """Return what to write into course.toml if students are shown other dates than these."""
-    try:
-        shown = Course(root).settings.due
-    except SettingsError as error:
-        raise CourseError(f"{error}. Correct it, then run the same command.") from None
     counts = {r.lesson: r.due.replace(tzinfo=UTC) for r in known if r.due and not r.student}
-    if counts == shown:
+    if counts == course.settings.due:
         return []
     lines = [f"{lesson} = {due.astimezone().isoformat()}" for lesson, due in counts.items()]
     told = [
         f"Students are shown the dates in {FILE}, which differ. To show these,",
         "write there:",
     ]
-    if not (file := root / FILE).exists():
+    if not (file := course.root / FILE).exists():
         told = [f"Students are shown no dates: there is no {FILE}. To show these,"]
         told += [f"make the file {file} and write there:"]
     return [

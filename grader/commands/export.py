@@ -16,6 +16,8 @@ from grader.errors import PROGRAM, CourseError
 from grader.lms import canvas_table, feedback, tables
 from grader.lms.members import members
 from grader.person_table import read_table
+from utils.lab.lessons import is_lab
+from utils.lab.settings import FILE
 
 FEEDBACK = "feedback-zip"
 FORMS = ("canvas", "moodle", "csv", FEEDBACK)
@@ -73,11 +75,14 @@ def _write_grades(
 ) -> tuple[list[str], bool]:
     """Write a table; return what to say, and whether nobody's grades are left out."""
     found = members(course, arguments.roster)
+    are_wanted = bool(arguments.lesson) or course.settings.labs
+    extra = [] if are_wanted else [each for each in chosen if is_lab(each.name)]
+    chosen = [each for each in chosen if each not in extra]
     filled = tables.columns(chosen, found.book, per_exercise=arguments.per_exercise)
     if not filled:
         raise CourseError("Nothing is graded yet, so there is nothing to export: run make grade.")
     table = _table(arguments, chosen, found.students, found.book, filled)
-    notes = [*found.notes, *table.notes]
+    notes = [*found.notes, *table.notes, *_left_out(extra, found.book)]
     if not table.count:  # a file of headings alone would replace one with grades
         told = "\n".join([f"{arguments.out} was not written: nobody would be in it.", *notes])
         raise CourseError(f"{told}\n{table.needs}")
@@ -85,6 +90,13 @@ def _write_grades(
     names = dict.fromkeys(column.lesson for column in filled)
     graded = {student for student, lesson in found.book.records if lesson in names}
     return [f"{arguments.out}: {', '.join(names)}.", *notes], graded.isdisjoint(found.doubles)
+
+
+def _left_out(extra: list[Lesson], book: Book) -> list[str]:
+    """Say which labs are graded and not in the table, and how they get there."""
+    names = ", ".join(each.name for each in extra if book.of(each.name))
+    how = f"Write labs = true into {FILE} for points of labs, or name it: --lesson"
+    return [f"Left out, as a lab is extra: {names}. {how}."] if names else []
 
 
 def _table(

@@ -31,6 +31,7 @@ from grader.gradebook.migration import fit, is_recorded
 from grader.gradebook.server import open_gradebook
 from grader.gradebook.soundness import verify_sound
 from grader.gradebook.versions import verify_known
+from utils.lab.settings import Settings, SettingsError, read_settings
 
 NBGRADERS_LOG: Final = logging.getLogger("tornado.application")  # of its gradebook
 LONGEST_ID: Final[int] = Student.id.type.length  # characters
@@ -58,6 +59,14 @@ class GradingCourse:
         """Every lesson of the course, in order, with the class's own hidden cases and mistakes."""
         secret, own = course_secret(self.root), own_mistakes(self.root)
         return [with_own(varied(lesson, secret), own) for lesson in lessons(self.root)]
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What the class has set in course.toml; CourseError where it cannot be used."""
+        try:
+            return read_settings(self.root)
+        except SettingsError as error:
+            raise CourseError(f"{error}. Correct it, then run the same command.") from None
 
     @cached_property
     def config(self) -> Config:

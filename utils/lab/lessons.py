@@ -8,6 +8,7 @@ from typing import Any
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 MINUTES = re.compile(r"\*\*Time:\*\* (\d+) minutes")
+LAB = re.compile(r"\d\d[a-z]_")  # how a lab's name begins
 TEST = "test_"  # a test cell is called after its exercise
 
 
@@ -35,6 +36,11 @@ class Lesson:
     title: str
     minutes: str
     exercises: tuple[Asked, ...]
+
+
+def is_lab(name: str) -> bool:
+    """Return whether a lesson is a lab: optional, and its points are extra."""
+    return LAB.match(name) is not None
 
 
 def read_lesson(notebook: Path) -> Lesson:

@@ -17,7 +17,7 @@ from utils.drawn.frame import as_file
 from utils.lab import guide
 from utils.lab.exchange import Course
 from utils.lab.handed_in import HandedIn, handed_in
-from utils.lab.lessons import Lesson, misplaced, read_lesson, was_run
+from utils.lab.lessons import Lesson, is_lab, misplaced, read_lesson, was_run
 from utils.lab.standing import Standing, State, standings
 from utils.progress.guesses import count
 
@@ -50,6 +50,11 @@ class Row:
         every = sum(each.points for each in self.exercises)
         left = 1 - sum(each.points for each in self.passed) / every if every else 0
         return round(int(self.lesson.minutes or 0) * left)
+
+    @property
+    def is_extra(self) -> bool:
+        """Return whether the lesson may be left out."""
+        return is_lab(self.lesson.name)
 
     @property
     def is_done(self) -> bool:
@@ -115,7 +120,7 @@ def when(moment: dt.datetime, now: dt.datetime) -> str:
 
 
 def _next(rows: list[Row], due: Mapping[str, dt.datetime], now: dt.datetime) -> str:
-    row = next((row for row in rows if not row.is_done), None)
+    row = next((row for row in sorted(rows, key=lambda r: r.is_extra) if not row.is_done), None)
     if row is None:
         return "**Next:** nothing is left: every exercise passes its check."
     until = _when_due(due.get(row.lesson.name), now)
@@ -145,8 +150,8 @@ def _when_due(due: dt.datetime | None, now: dt.datetime) -> str:
 
 def _so_far(rows: list[Row], guesses: int) -> str:
     """Return what passes of the whole course, and how many guesses were made."""
-    passed = [each for row in rows for each in row.passed]
-    every = [each for row in rows for each in row.exercises]
+    passed = [each for row in rows if not row.is_extra for each in row.passed]
+    every = [each for row in rows if not row.is_extra for each in row.exercises]
     points = (f"{sum(each.points for each in group):g}" for group in (passed, every))
     made = f", {guesses} guess{'es' if guesses > 1 else ''}" if guesses else ""
     done = f"{len(passed)} of {len(every)} exercises, {' of '.join(points)} points"
@@ -187,7 +192,7 @@ def _progress(row: Row) -> list[str]:
     mark = "✓ " if row.is_done else ""
     earned, total = (sum(e.points for e in group) for group in (row.passed, row.exercises))
     return [
-        f"{mark}[{row.lesson.title}]({_notebook(row.lesson.name)})",
+        f"{mark}[{row.lesson.title}]({_notebook(row.lesson.name)}){' (optional)' * row.is_extra}",
         f'<progress value="{earned:g}" max="{total:g}">{earned:g} of {total:g}</progress>',
         f"{row.minutes_left}" if row.lesson.minutes else "",
         f"{len(row.passed)} of {len(row.exercises)}",

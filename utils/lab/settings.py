@@ -2,7 +2,8 @@
 
 `submit = "/srv/nbgrader/exchange"` names a folder that students and instructor share; any other
 text says where students upload their notebooks, such as `submit = "Moodle, below Lesson 2"`. Below
-`[due]`, lines such as `02_attention = 2026-12-01T23:59:00` say when lessons are due.
+`[due]`, lines such as `02_attention = 2026-12-01T23:59:00` say when lessons are due. `labs = true`
+lets the points of the labs count.
 """
 
 import datetime as dt
@@ -15,7 +16,7 @@ from utils.errors import UserError
 from utils.text_files import read_text
 
 FILE = "course.toml"
-KNOWN = ("submit", "due")
+KNOWN = ("submit", "labs", "due")
 
 
 class SettingsError(UserError):
@@ -31,12 +32,14 @@ class Settings:
         upload: where students upload their notebooks, in the instructor's words; "" if that is
             not set.
         due: when lessons are due, by name.
+        labs: whether the points of the labs, which are optional, count.
 
     """
 
     shared: Path | None = None
     upload: str = ""
     due: dict[str, dt.datetime] = field(default_factory=dict)
+    labs: bool = False
 
 
 def read_settings(folder: Path) -> Settings:
@@ -54,9 +57,13 @@ def read_settings(folder: Path) -> Settings:
     except (OSError, ValueError) as error:
         raise SettingsError(f"{file} cannot be read: {error}") from None
     if unknown := found.keys() - set(KNOWN):
-        raise SettingsError(f"{file} sets {', '.join(sorted(unknown))}; known are submit and [due]")
+        raise SettingsError(
+            f"{file} sets {', '.join(sorted(unknown))}; known are submit, labs, [due]"
+        )
     shared, upload = parse_submit(found.get("submit", ""), file)
-    return Settings(shared, upload, _due(found.get("due", {}), file))
+    if not isinstance(labs := found.get("labs", False), bool):
+        raise SettingsError(f"{file}: labs must be true or false")
+    return Settings(shared, upload, _due(found.get("due", {}), file), labs)
 
 
 def parse_submit(value: Any, where: Path) -> tuple[Path | None, str]:

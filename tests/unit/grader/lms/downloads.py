@@ -82,18 +82,20 @@ def small_course(folder: Path, roster: str = ROSTER) -> GradingCourse:
     return GradingCourse(folder, folder)
 
 
-def with_grades(course: GradingCourse, points: Mapping[str, tuple[float, float]]) -> None:
+def with_grades(
+    course: GradingCourse, points: Mapping[str, tuple[float, float]], lesson: str = LESSON
+) -> None:
     """Enter a lesson with two exercises and points for some students."""
     with course.gradebook() as gradebook, warnings.catch_warnings():
         warnings.simplefilter("ignore", SAWarning)  # nbgrader's own relations warn
-        gradebook.add_assignment(LESSON)
-        gradebook.add_notebook(LESSON, LESSON)
+        gradebook.add_assignment(lesson)
+        gradebook.add_notebook(lesson, lesson)
         for name, most in (("double", 3), ("predict_sum", 0.5)):
             cell = {"max_score": most, "cell_type": "code"}
-            gradebook.add_grade_cell(f"test_{name}", LESSON, LESSON, **cell)
+            gradebook.add_grade_cell(f"test_{name}", lesson, lesson, **cell)
         for student, (one, two) in points.items():
             gradebook.update_or_create_student(student)
-            gradebook.add_submission(LESSON, student, timestamp="2026-11-22 12:00:00 UTC")
+            gradebook.add_submission(lesson, student, timestamp="2026-11-22 12:00:00 UTC")
             for name, score in (("double", one), ("predict_sum", two)):
-                gradebook.find_grade(f"test_{name}", LESSON, LESSON, student).auto_score = score
+                gradebook.find_grade(f"test_{name}", lesson, lesson, student).auto_score = score
         gradebook.db.commit()

@@ -187,6 +187,18 @@ def test_plain_tables_have_status_and_points_by_lesson_and_by_exercise(course):
     assert ["ada", "predict_sum", "0.5"] in [[row[0], row[5], row[10]] for row in parts]
 
 
+def test_points_of_a_lab_are_exported_where_the_class_counts_them_or_names_it(course, capsys):
+    lab, texts = "01b_doubling", course.root / "solutions"
+    (texts / f"{lab}.py").write_bytes((texts / f"{LESSON}.py").read_bytes())
+    with_grades(course, {"ada": (1.0, 0.0)}, lab)
+    assert {row[4] for row in export(course, "csv")[1:]} == {LESSON}
+    assert f"Left out, as a lab is extra: {lab}." in capsys.readouterr().out
+    assert {row[4] for row in export(course, "csv", "--lesson", lab)[1:]} == {lab}
+    (course.root / "course.toml").write_text("labs = true")
+    assert {row[4] for row in export(course, "csv")[1:]} == {LESSON, lab}
+    assert "Left out" not in capsys.readouterr().out
+
+
 def test_a_late_penalty_lowers_the_score_that_is_exported(course):
     with course.gradebook() as gradebook:
         gradebook.find_submission(LESSON, "ada").notebooks[0].late_submission_penalty = 1.0

@@ -101,6 +101,25 @@ def test_a_lessons_bar_and_minutes_follow_its_points(begun: Course) -> None:
     assert bar in line(begun, "| [01")
 
 
+def test_a_lab_is_optional_and_comes_after_all_else(with_exercises: Course) -> None:
+    lab = "00b_lab"
+    source = with_exercises.source("00_first")
+    text = (source / "00_first.ipynb").read_text().replace("half", "third")
+    with_exercises.source(lab).mkdir()
+    (with_exercises.source(lab) / f"{lab}.ipynb").write_text(text.replace("Lesson 0", "A lab"))
+    prepare(with_exercises)
+    found = Record(CHECKED, True, started=True, cell=None, last_passed=CHECKED)
+    write(with_exercises.learn, "00_first", "half", found)
+    assert line(with_exercises, "**So far").startswith("**So far:** 1 of 3 exercises, 1 of 4.5")
+    assert line(with_exercises, BUTTON).startswith(f'{BUTTON} href="{SECOND}/')
+    assert f"A lab]({lab}/{lab}.ipynb) (optional) |" in render(with_exercises, NOON)
+    for exercise in ("double", "triple"):
+        write(with_exercises.learn, SECOND, exercise, found)
+    assert line(with_exercises, BUTTON).startswith(f'{BUTTON} href="{lab}/')
+    write(with_exercises.learn, lab, "third", found)
+    assert "nothing is left" in line(with_exercises, "**Next")
+
+
 def encoder(course: Course) -> dict[str, str]:
     """Read the drawing on the page: how each part of the encoder stands."""
     (data,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', render(course, NOON))

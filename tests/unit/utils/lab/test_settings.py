@@ -44,6 +44,11 @@ def test_a_day_is_due_at_its_end_and_a_time_as_it_is_written(tmp_path: Path) -> 
     assert found["01_b"] == dt.datetime(2026, 12, 2, 10, 0, tzinfo=dt.UTC)
 
 
+def test_the_points_of_labs_count_only_where_the_class_says_so(tmp_path: Path) -> None:
+    assert not read(tmp_path, "submit = 'Moodle'").labs
+    assert read(tmp_path, "labs = true").labs
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -51,6 +56,7 @@ def test_a_day_is_due_at_its_end_and_a_time_as_it_is_written(tmp_path: Path) -> 
         ("submit = 5", "in quotes"),
         ("sumbit = 'x'", "sets sumbit; known are submit"),
         ("due = 'tomorrow'", r"\[due\] must name lessons"),
+        ("labs = 'yes'", "labs must be true or false"),
         ("[due]\n00_a = 'tomorrow'", "00_a is due at 'tomorrow'; write it as"),
     ],
 )
