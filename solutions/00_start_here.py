@@ -30,8 +30,9 @@ from utils.progress.guesses import guess, reveal, summary
 # %% [markdown]
 # This is the model that you build: it reads a sentence and gives each word a tag. Each box has the
 # name of the class or function that you write, and the lesson in which you write it. (Lesson 01 is
-# about what came before.) Dashed grey is to come; at each lesson's end you see what is built. In
-# other diagrams blue is data, orange learned, grey computes, green adds.
+# about recurrent networks, which came before it.) Dashed boxes are not built yet; each lesson's end
+# shows how far you are. In later diagrams blue boxes hold data, orange ones learn, grey ones
+# compute, green ones add.
 
 # %% tags=["skip-grading"]
 drawn.encoder()
@@ -120,7 +121,7 @@ check.stable_softmax(naive_softmax)
 # %% [markdown]
 # Read it from top to bottom: **what this usually means**; where to look; the first case that fails,
 # with a few of the numbers expected and found; and all cases, those that fail first. If no known
-# mistake fits, **what was seen** narrows the fault down. The rest is yours.
+# mistake fits, the card says **what was seen** instead. The rest is yours.
 #
 # Most points of an exercise are for its **main task**. Some cases make **extra demands**, such as
 # an empty row or another number type: if those alone are missed, the card is amber. For an exercise
@@ -133,7 +134,7 @@ check.stable_softmax(naive_softmax)
 # | half of the main task, and all extra demands | 1.0 |
 # | half of the main task, and nothing else | 0.8 |
 #
-# If the simplest case fails, there are no points.
+# If the simplest case fails, the first that a check runs, there are no points.
 #
 # And if you are stuck? Write `lend("stable_softmax")` into a cell of its own. The lesson then goes
 # on with the course's function in place of yours. You get no points for that, but you can come back
@@ -145,7 +146,7 @@ check.stable_softmax(naive_softmax)
 # Write a softmax that works for scores of 10,000 and for scores of minus infinity, which will stand
 # for "not allowed" from lesson 02 on. One softmax runs over a *slice*: the entries along `dim`,
 # such as a row. If a whole slice is minus infinity, nothing is allowed there, and all its weights
-# are 0. You will train through such functions, so the gradient must be free of NaN as well. Use
+# are 0. Later, gradients flow back through this function: they must not hold a NaN either. Use
 # `exp` and `sum`: torch's own softmax is off limits here, and so are `log_softmax` and `logsumexp`.
 
 
@@ -221,9 +222,9 @@ check.stable_softmax(
 # <details><summary>Hint 2: the special case</summary>
 #
 # A slice of minus infinity alone has minus infinity as its largest entry, and subtracting that
-# gives NaN. Which number could you subtract instead? And what is the sum then? (Change what you
-# divide *by*, not the quotient. `torch.where` can replace a NaN in the result, but the backward
-# pass also goes through the branch that was not chosen, and 0 times NaN is NaN.)
+# gives NaN. Which number could you subtract instead? And what is the sum then? Replace that 0
+# *before* you divide: a NaN that is mended only in the result comes back in the gradient, as 0
+# times NaN is NaN.
 # </details>
 # <details><summary>Hint 3: almost the answer</summary>
 #

@@ -6,6 +6,7 @@ import pytest
 
 from grader.cli import main
 from tests.course.lesson_runs import ROOT
+from tests.course.other_hands import _forms
 from tests.unit.grader.pages.graded_class import LESSON, NO_SCALING, stub, wrong
 from utils.checks.exercise import Case
 from utils.checks.verdict import CaseResult, Finding, Verdict
@@ -71,6 +72,43 @@ def test_a_copy_that_cannot_be_read_is_told_as_left_out(made, unnamed):
     assert status == 1
     assert lines[0] == f"{LESSON}, {MASK}: 1"
     assert lines[-1] == f"Left out, for they have no graded copy that can be read: ben {LESSON}."
+
+
+CODE = """\
+def padding_mask(lengths, size):
+    \'\'\'By Ada, 3 May.\'\'\'
+    # Ada's
+    return torch.arange(size) {} lengths[:, None]
+"""
+
+
+def test_answers_are_written_as_other_hands_without_what_tells_whose_they_are(
+    made, unnamed, tmp_path
+):
+    sources = {
+        "zoe": CODE.format("<="),
+        "ada": CODE.format(">"),
+        "ben": CODE.format(">").replace("Ada", "Ben"),  # the same but for its comments
+        "cleo": CODE.format("<=").replace("size", "zoe_size"),
+        "dan": "def padding_mask(:",
+    }
+    for student, source in sources.items():
+        first = "Zoe" if student == "zoe" else ""
+        made.add(student, wrong(MASK, 3), sources={MASK: source}, first_name=first)
+    file = tmp_path / "new" / "ours.txt"
+    status, lines = unnamed(LESSON, "--out", str(file))
+    assert (status, lines[-1]) == (0, f"{file}: 2 answers; 3 left out.")
+    text = file.read_text()
+    found = list(_forms(text, "ours.txt"))
+    assert [form.exercise for form in found] == [MASK, MASK]
+    assert [form.source.split("arange(size) ")[1][:2] for form in found] == ["<=", "> "]
+    assert not any(word in text.casefold() for word in (*sources, "may", "#'"))
+
+
+def test_where_every_answer_is_named_no_file_is_written(made, unnamed, tmp_path):
+    made.add("ada", wrong(MASK, 3, NO_SCALING))
+    unnamed(LESSON, "--out", str(tmp_path / "ours.txt"))
+    assert not (tmp_path / "ours.txt").exists()
 
 
 def test_a_lesson_that_is_not_there_is_refused_with_the_nearest_name(unnamed):
