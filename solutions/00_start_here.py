@@ -9,9 +9,9 @@
 # <span class="course-chip">**Time:** 35 minutes</span>
 # <span class="course-chip">**Points:** 4</span>
 #
-# You will write three small functions. Each is a piece of attention in disguise, and you will
-# meet all three again: a softmax, a mean that skips padding, and all dot products between two
-# sequences.
+# You will write three small functions. Each is a piece of attention in disguise, and you will meet
+# all three again: a softmax, a mean that skips padding (lesson 07), and all dot products between
+# two sequences.
 #
 # Run a cell with `Shift` + `Enter`. Run the cells from top to bottom.
 
@@ -53,7 +53,7 @@ print(device.report())
 # common mistakes by their results, and tells you which one it sees. Watch it at work on a function
 # that is written already.
 #
-# Softmax turns scores $x_1, \dots, x_n$ into weights that are positive and sum to one:
+# Softmax turns scores $x_1, \dots, x_n$ into weights between 0 and 1 that sum to one:
 #
 # $$\mathrm{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
 #
@@ -112,8 +112,8 @@ plots.show(
 )
 
 # %% [markdown]
-# Now the check. It calls the function on harder and harder cases, compares each result with
-# torch's, and shows the first that fails.
+# Now the check. It calls the function on harder and harder cases, compares each result with the
+# right one, and shows the first that fails.
 
 # %% tags=["skip-grading"]
 check.stable_softmax(naive_softmax)
@@ -146,8 +146,9 @@ check.stable_softmax(naive_softmax)
 # Write a softmax that works for scores of 10,000 and for scores of minus infinity, which will stand
 # for "not allowed" from lesson 02 on. One softmax runs over a *slice*: the entries along `dim`,
 # such as a row. If a whole slice is minus infinity, nothing is allowed there, and all its weights
-# are 0. Later, gradients flow back through this function: they must not hold a NaN either. Use
-# `exp` and `sum`: torch's own softmax is off limits here, and so are `log_softmax` and `logsumexp`.
+# are 0 (torch's own gives NaN). Later, gradients flow back through this function: they must not
+# hold a NaN either. Use `exp` and `sum`: torch's own softmax is off limits here, and so are
+# `log_softmax` and `logsumexp`.
 
 
 # %% exercise="stable_softmax"
@@ -408,7 +409,8 @@ plots.show(fig, about=f"Each row is one point: {next_one:.1f} beside its neighbo
 # <details class="why"><summary>After the run: why</summary>
 #
 # On a circle of radius 1 the dot product is the cosine of the angle: the closer two points lie, the
-# better they match.
+# better they match. Elsewhere length counts as well: a vector twice as long gets scores twice as
+# large.
 # </details>
 #
 # Softmax along each row of such a table gives attention's weights. Lesson 02 shows what they are

@@ -181,7 +181,7 @@ check.rnn_forward(
 # ### A look inside
 #
 # How long does an untrained network remember a word? It reads two sentences that differ in their
-# first word only. Its recurrent matrix turns a state and leaves 0.9 of its length.
+# first word only. Its $W_h$ turns a vector and shortens it to 0.9 of its length.
 
 # %% tags=["skip-grading", "folded"]
 # Show the states of two sentences that differ in their first word.
@@ -217,11 +217,12 @@ print("difference left after each word:", " ".join(f"{size:.2f}" for size in siz
 #
 # The state is as large after 2,000 tokens as after 2. Train a network to *copy*: your `rnn_forward`
 # reads random symbols of 8 kinds, and a linear layer names all of them from the last state alone.
-# Each symbol comes in *one-hot*: eight entries, a single 1 among zeros. Guessing gets 1/8 right.
+# Each symbol comes in as a *one-hot* vector: eight entries, a single 1 among zeros. Guessing gets
+# 1/8 right.
 #
 # **Predict:** a state of 16 numbers learns to copy 2, 4, 8, 16 or 32 symbols, each in 150 training
-# steps. A symbol of 8 kinds is 3 bits. If each unit keeps one bit, by staying near -1 or near 1,
-# where does copying break down?
+# steps. A symbol of 8 kinds is 3 bits. If each unit keeps one bit, by staying near -1 or near 1, at
+# which length are more symbols wrong than right?
 
 # %% tags=["skip-grading"]
 # At which length does a state of 16 first get more symbols wrong than right: 2, 4, 8, 16 or 32?
@@ -275,8 +276,9 @@ reveal("length at which copying breaks down", broken)
 # %% [markdown]
 # <details class="why"><summary>After the run: why</summary>
 #
-# 64 numbers move the edge, and it is still there. Where it breaks down, the oldest symbols are lost
-# first.
+# 16 bits are five symbols: of 8 symbols that is still more than half, of 16 it is not. 64 numbers
+# move the edge. The oldest symbols are lost first: there is no room for them, or no gradient comes
+# that far back (section 5). This picture cannot tell which.
 # </details>
 #
 # Was training too short? **Predict:** give 16 symbols four times the steps. Which state will gain
@@ -387,7 +389,7 @@ for length in (1, 10, 100, 1000):
 
 # %% [markdown]
 # One step of the cell is several operations, so look only at how the numbers grow. Attention's does
-# not. A thousand processors cannot shorten the first column.
+# not. A thousand processors cannot shorten the first column of such a network.
 #
 # ## 5. Limit 3: gradients have a long way back
 #
@@ -402,8 +404,8 @@ for length in (1, 10, 100, 1000):
 # $$\frac{\partial\, s}{\partial h_{t-1}}
 #   = W_h^{\top} \Big((1 - h_t^2) \odot \frac{\partial\, s}{\partial h_t}\Big)$$
 #
-# Apply one matrix again and again, and a vector grows or shrinks with the matrix's **spectral
-# radius** $\rho$: the largest absolute value among its eigenvalues.
+# Apply one matrix again and again, and in the long run a vector grows or shrinks with the matrix's
+# **spectral radius** $\rho$: the largest absolute value among its eigenvalues.
 #
 # `torch.autograd.grad` gives such gradients, even for a tensor in the middle of a computation:
 #
@@ -417,8 +419,8 @@ for length in (1, 10, 100, 1000):
 # *4 points · difficulty 4 of 5 · 12 minutes*
 #
 # Run the network, and find the gradient of the sum of $h_T$ with respect to the state after each
-# step. Return the length of each. Nobody will ask for a gradient *of* these lengths. Leave the
-# arguments' `.grad` and `requires_grad` as they were.
+# step. Return the length of each. You may detach them. Leave the arguments' `.grad` and
+# `requires_grad` as they were.
 
 
 # %% exercise="gradient_through_time"
@@ -572,12 +574,11 @@ for kind in ("no input", "inputs of size 1"):
 #
 # ### Against explosions: clipping
 #
-# If a gradient is too long, shorten it and keep its direction:
-# $g \leftarrow g \cdot \min(1, g_{\max} / \lVert g \rVert)$. What does that spare a network? Ours
-# reads one symbol, waits through 39 steps of silence and names the symbol. It starts with
-# $\rho = 1.5$ and trains by plain gradient descent. Units near -1 or 1 are *saturated*: whatever
-# the matrix, they pass next to nothing back. *Different ends* counts the states in which the eight
-# symbols end.
+# If a gradient is too long, shorten it and keep its direction: $g \leftarrow g \cdot \min(1,
+# g_{\max} / \lVert g \rVert)$. A network reads one of 8 symbols, waits through 39 steps of silence
+# and names the symbol. It starts with $\rho = 1.5$ and trains by plain gradient descent. The table
+# shows its longest step, the share of *saturated* entries (near -1 or 1, where the slope of $\tanh$
+# is almost 0), and in how many different last states the 8 symbols arrive.
 
 # %% tags=["skip-grading", "measured"]
 silent = partial(recurrence.draw_recall, length=40, noise=0.0, size=32)
@@ -608,25 +609,19 @@ for ax in axes:
     ax.get_legend().remove()
 fig.legend(*handles, loc="outside right")
 plots.show(fig, about="Training loss of three seeds: without clipping, with it, at a tenth.")
-print("                                     step    final     states  different       gradient of")
-print("                            median  longest   loss  saturated       ends   w_x, last layer")
+print("                            longest step  saturated  different last states")
 for name, run, model in ended:
     clip, rate = ways[name.partition(",")[0]]
-    lengths = [rate * min(norm, clip) for norm in run.norms]
+    longest = max(rate * min(norm, clip) for norm in run.norms)
     saturated = (model.reader.states(examples).abs() > 0.95).float().mean()
     ends = recurrence.different_ends(model.reader, length=40)
-    of_w_x, of_last = model.reader.w_x.grad.norm(), model.to_logits.weight.grad.norm()
-    print(
-        f"{name:29}{median(lengths):5.2f}{max(lengths):9.2f}{run.losses[-1]:7.2f}"
-        f"{saturated:11.0%}{ends:11}{of_w_x:9.0e}{of_last:9.1f}"
-    )
+    print(f"{name:29}{longest:11.2f}{saturated:11.0%}{ends:23}")
 
 # %% [markdown]
-# Without clipping the first step is a leap, and then about a third of the states or more are
-# saturated. Forwards, symbols merge: all eight end in two to four states. Backwards, nothing
-# arrives that could part them again: the gradient of `w_x` is a hundred-thousandth of the last
-# layer's, or less. A lower rate is no cure: where a long step comes, the loss jumps. And clipping
-# does not bring back a gradient that has vanished.
+# Without clipping one leap saturates about a third of the entries or more. The 8 symbols then
+# arrive in two to four states, and no later layer can tell them apart. A lower rate is not safe
+# either: after a long step the loss jumps in one seed. Clipping does not bring back a gradient that
+# has vanished, though.
 #
 # ### Against vanishing: the LSTM
 #
@@ -671,9 +666,9 @@ reveal("more gradient left after 50 steps", names[0] if plain_ahead else names[1
 # %% [markdown]
 # <details class="why"><summary>After the run: why</summary>
 #
-# Gates that start half shut leave $0.5^{50} \approx 10^{-15}$ along $c$; a second way, through $h$,
-# lets more arrive. Gates that start open, $\sigma(3) = 0.95$, let 0.4 of the gradient through: the
-# open forget gate carries gradients far.
+# Gates that start half shut leave $0.5^{50} \approx 10^{-15}$ along $c$. More arrives: some start
+# above 0.5, and there is a second way, through $h$. Gates that start open, $\sigma(3) = 0.95$, let
+# 0.4 of the gradient through: the open forget gate carries gradients far.
 # </details>
 #
 # Such networks were the standard for years. They soften limit 3; limits 1 and 2 remain.
@@ -834,15 +829,14 @@ check.greedy_decode(
 #
 # ### Reversing 20 and 40 symbols
 #
-# Now train such a pair for 200 steps. It is made of GRUs: relatives of the LSTM with two gates and
-# no $c$. Two of them read the source, one from each end, and a layer with tanh turns their 64
-# numbers into the decoder's first state. Then the model answers unseen sequences free-running, by
-# your `greedy_decode`, and teacher-forced, by your `shift_right`. **Token accuracy** is the share
-# of right symbols (guessing gets 1/16), **sequence accuracy** the share of answers that are right
-# as a whole.
+# Now train such a pair for 200 steps. It is made of GRUs, a simpler kind of LSTM. Two of them read
+# the source, one from each end, and a layer with tanh makes their 64 numbers the decoder's first
+# state. Then the model answers unseen sequences free-running, by your `greedy_decode`, and
+# teacher-forced, by your `shift_right`. **Token accuracy** is the share of right symbols (guessing
+# gets 1/16), **sequence accuracy** the share of answers that are right as a whole.
 #
 # **Predict** for length 20: which way gets more symbols right? And what share of the whole answers
-# is right, free-running, if the model is unsure of each symbol?
+# is right, free-running?
 
 # %% tags=["skip-grading"]
 guess("more symbols right", None, choices=("free-running", "teacher-forced"))
@@ -918,8 +912,9 @@ plots.show(fig, about="Share of right symbols by place in the answer, mean of th
 # <details class="why"><summary>After the run: why</summary>
 #
 # All that the decoder knows of the source is 64 numbers, and after 200 steps they carry too little.
-# Running free, it often gets the first symbol right, and soon is little better than guessing. The
-# teacher sets it right at each step, so teacher-forced numbers flatter it.
+# Running free, it often gets the first symbol right, and soon is little better than guessing; at
+# the last places it is worse, as it often stops too early. The teacher sets it right at each step,
+# so teacher-forced numbers flatter it.
 # </details>
 #
 # You will use the decoder free-running, so report that number. Is it limit 1 again, or was training
@@ -931,12 +926,13 @@ summary()
 # %% [markdown]
 # ## Recap
 #
-# - **Limit 1:** all of the past goes through one vector of fixed size. The oldest symbols were lost
-#   first.
-# - **Limit 2:** T tokens take T steps in a row, however many processors you have.
+# - **Limit 1:** all of the past goes through one vector of fixed size, and training has to learn
+#   what to keep in it.
+# - **Limit 2:** T tokens take T steps in a row. (Without the tanh a step is linear, and a *parallel
+#   scan* needs about $\log T$: state-space models such as Mamba use that.)
 # - **Limit 3:** each step back multiplies the gradient by the matrix and by slopes of tanh. It
-#   vanishes or explodes.
-# - Clipping cures explosions, open forget gates carry gradients far.
+#   tends to vanish, and can explode.
+# - Clipping bounds the step of a gradient that explodes; open forget gates carry gradients far.
 #
 # Your encoder has no recurrence:
 
@@ -958,6 +954,8 @@ drawn.encoder(1)
 #
 # **Sources**
 # - J. L. Elman, *Finding structure in time*, Cognitive Science 14 (1990): the network built here.
+# - S. Hochreiter, *Untersuchungen zu dynamischen neuronalen Netzen*, diploma thesis, TU München,
+#   1991: the first analysis of vanishing gradients.
 # - Y. Bengio, P. Simard, P. Frasconi, *Learning long-term dependencies with gradient descent is
 #   difficult*, IEEE Transactions on Neural Networks 5 (1994).
 # - R. Pascanu, T. Mikolov, Y. Bengio, *On the difficulty of training recurrent neural networks*,

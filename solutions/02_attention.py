@@ -46,9 +46,8 @@ torch.set_num_threads(1)  # small matrices gain nothing from more, and times are
 # $$e_s = v^\top \tanh(W_q\, q + W_k\, k_s)$$
 #
 # Its hidden layer has $A$ units, and $v$ has one weight for each. The score is called *additive*,
-# because query and key meet in a sum.
-#
-# One sequence asks and another one answers: this is **cross-attention**.
+# because query and key meet in a sum. When one sequence asks and another one answers, as here, it
+# is **cross-attention**.
 #
 # ### Exercise: `additive_scores`
 # *3 points · difficulty 2 of 5 · 7 minutes*
@@ -156,15 +155,16 @@ drawn.way("looking back")
 # %% [markdown]
 # Some positions hold padding, not words. A boolean **mask** is `True` where a position *may be
 # attended to*. A forbidden position gets the weight 0 exactly, and the others still sum to one. If
-# nothing is allowed, all weights are 0, and so is the context.
+# nothing is allowed, all weights are 0, and so is the context. (torch's own softmax gives NaN
+# there.)
 #
 # ### Exercise: `attend`
 # *3 points · difficulty 2 of 5 · 7 minutes*
 #
 # Go from scores to context for a whole batch: softmax under the mask, then the average of the
 # values, which have **Dv** entries. From here on you may use torch's softmax, but its ready-made
-# attentions are off limits, here and in lesson 03. `backward()` needs a softmax's result, so do not
-# write into it (`weights[...] = 0`): make a new tensor.
+# attentions are off limits, here and in lesson 03. `backward()` needs the softmax's result, so make
+# a new tensor instead of writing into it (`weights[...] = 0`).
 
 
 # %% exercise="attend"
@@ -179,8 +179,8 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
     Returns:
         context: (B, Dv).
         weights: (B, S); 0 where the mask is False. Each row sums to one, or is all zeros if nothing
-            is allowed in it; gradients have no NaN there either. Weights are there to be looked at:
-            no gradient is asked through them.
+            is allowed in it; gradients have no NaN there either. They are only looked at, so they
+            may be detached.
     """
     # BEGIN SOLUTION
     if mask is not None:
@@ -225,9 +225,8 @@ check.attend(
 # <details><summary>Hint 2: nothing allowed</summary>
 #
 # Softmax over minus infinity alone is NaN. After the softmax the mask still tells you which weights
-# have to be zero. Lesson 00 warned you of mending a NaN afterwards. Here it is safe: the first
-# `masked_fill` passes no gradient back to the scores that it replaced, and in such a row it
-# replaced all of them.
+# have to be zero. Lesson 00 warned you of mending a NaN afterwards. Here it is safe: no gradient
+# goes back through the first `masked_fill` to the scores that it replaced.
 # </details>
 # <details><summary>Hint 3: almost the answer</summary>
 #
@@ -294,7 +293,7 @@ compare(40)  # takes 20 to 40 seconds
 # <details class="why"><summary>After the run: why</summary>
 #
 # Guessing would get 1 symbol in 16 right. With a third more steps, attention is as good at twice
-# the length.
+# the length (one seed).
 # </details>
 #
 # At which output positions does the plain model fail?
@@ -316,8 +315,9 @@ plots.show(fig, about="Share of right symbols against output position, at both l
 
 # %% [markdown]
 # Was training too short for the plain model? After 4,000 steps in place of 300 it gets 38% of the
-# symbols right, and hardly one whole sequence (three seeds, `python -m bench reversal`). With
-# attention the source need not fit into the state.
+# symbols right, and with a state four times as large 19% (measured once for this course, three
+# seeds each). So room is not all: what to put there is hard to *learn*. With attention the source
+# need not fit into the state.
 #
 # Where does the model with attention look?
 
@@ -336,7 +336,8 @@ plots.show(
 # %% [markdown]
 # Nobody told the weights where to be: training for the right symbols made this line. It is a few
 # columns wide, perhaps because each encoder state has read its neighbours too. In all such pictures
-# **each row is one question, and sums to one**.
+# **each row is one question, and sums to one**. (Where a model looks is not yet what it uses:
+# lesson 06.)
 #
 # ## 4. Additive or multiplicative?
 #
@@ -440,31 +441,31 @@ check.predict_score_spread(
 # ### Measured
 #
 # Now 512 queries ask 32 keys each, for $d_k$ from 1 to 1024, with and without dividing by
-# $\sqrt{d_k}$. Can a query still learn? With two keys, a weight changes with its score at the slope
-# $a_1 a_2$:
+# $\sqrt{d_k}$. Can a query still learn? If a weight is almost 0 or 1, changing its score hardly
+# changes it. With two keys the slope is $a_1 a_2$:
 #
 # | weights | slope |
 # |---|---|
 # | 0.5, 0.5 | 0.25 |
 # | 0.999, 0.001 | 0.001 |
 #
-# With many keys, each weight $a_i$ has a gradient (without the root if you do not divide):
+# So hardly any gradient reaches the query. With many keys (and no root if you do not divide):
 #
 # $$\frac{\partial a_i}{\partial q} = \frac{a_i\, (k_i - \bar k)}{\sqrt{d_k}}, \qquad
 # \bar k = \sum_j a_j k_j$$
 #
-# With two keys, $k_1 - \bar k = a_2\,(k_1 - k_2)$: there is the slope again. Join the 32 gradients
-# into one vector: if its norm is below 0.01, we call the query *stuck*.
+# This is near 0 for a weight near 0, and for a weight near 1, as $\bar k$ is then that very key. If
+# the norm over all 32 keys is below 0.01, we call the query *stuck*.
 
 
 # %% tags=["skip-grading"]
-def softmax_seen(q: Tensor, k: Tensor, factor: float) -> tuple[float, ...]:
-    """Spread of scores, share of stuck queries, mean gradient."""
+def softmax_seen(q: Tensor, k: Tensor, factor: float) -> tuple[float, float]:
+    """Spread of scores, share of stuck queries."""
     scores = factor * (k @ q.mT).squeeze(-1)  # (512, 32)
     a = scores.softmax(-1)
     gradient = factor * a.unsqueeze(-1) * (k - a.unsqueeze(1) @ k)  # (512, 32, d_k)
     norms = gradient.flatten(1).norm(dim=1)  # (512,)
-    return scores.std().item(), (norms < 0.01).float().mean().item(), norms.mean().item()
+    return scores.std().item(), (norms < 0.01).float().mean().item()
 
 
 torch.manual_seed(0)
@@ -489,13 +490,12 @@ for ax in axes:
     ax.minorticks_off()
 plots.show(fig, about="Spread of scores and share of stuck queries against d_k.")
 for name, rows in seen.items():
-    print(f"{name:12} d_k = 1024: mean norm of the gradient {rows[-1][2]:.2f}")
+    print(f"{name:12} d_k = 1024: {rows[-1][1]:.0%} of the queries are stuck")
 
 # %% [markdown]
 # Scores of independent vectors spread like $\sqrt{d_k}$. At $d_k = 1024$, without the division,
-# softmax is nearly certain of a key that nobody chose, and more than half of the queries are stuck
-# before anything is learned. A few are torn between two keys: their very large gradients lift the
-# mean.
+# softmax is nearly certain of one key, for no reason, and more than half of the queries are stuck
+# before anything is learned.
 #
 # Divided by $\sqrt{d_k}$, scores start alike at any width. That is all that *scaled* means in
 # Vaswani et al. (2017):
@@ -512,7 +512,7 @@ drawn.way("attention")
 # ### Exercise: `scaled_dot_product_attention`
 # *5 points · difficulty 3 of 5 · 12 minutes*
 #
-# Everything up to lesson 06 stands on this function. Write it for any leading dimensions (batch,
+# Everything from here on stands on this function. Write it for any leading dimensions (batch,
 # heads, none), with the masks of `attend`.
 
 
@@ -532,8 +532,8 @@ def scaled_dot_product_attention(
     Returns:
         output: (..., T, Dv).
         weights: (..., T, S); 0 where the mask is False. Each row sums to one, or is all zeros if
-            nothing is allowed in it; gradients have no NaN there either. Weights are there to be
-            looked at: no gradient is asked through them.
+            nothing is allowed in it; gradients have no NaN there either. They are only looked
+            at, so they may be detached.
     """
     # BEGIN SOLUTION
     scores = (q / q.shape[-1] ** 0.5) @ k.transpose(-2, -1)  # (..., T, S); q is less to divide
@@ -726,7 +726,8 @@ reveal("keys of query 5", kept)
 # <details class="why"><summary>After the run: why</summary>
 #
 # A padding mask closes *columns*. A padded query still gets a row that sums to one: harmless, if
-# nobody reads its output. If you masked rows *instead*, every real word could look at padding.
+# nobody reads its output. A mask of shape (B, T, 1) would close *rows* instead: every real word
+# could look at padding.
 # </details>
 #
 # **A good place to rest.** You have the product, its scale and its masks. In the second half a
@@ -840,8 +841,8 @@ drawn.attention_by_hand(words, Q, K, V, query=3)
 # ### Exercise: `SelfAttention`
 # *4 points · difficulty 3 of 5 · 8 minutes*
 #
-# A network learns the three matrices. Make three layers of them, and nothing else that is trained.
-# Use your `scaled_dot_product_attention`; for grading, a correct one stands in for it.
+# A network learns the three matrices. Make one layer of each, and train nothing else. Use your
+# `scaled_dot_product_attention`; grading uses a correct one instead.
 
 
 # %% exercise="SelfAttention"
@@ -876,7 +877,7 @@ class SelfAttention(nn.Module):
 
         Returns:
             output: (B, T, d_v).
-            weights: (B, T, T), to be looked at: no gradient is asked through them.
+            weights: (B, T, T); they may be detached.
         """
         # BEGIN SOLUTION
         return scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask)
@@ -1133,7 +1134,7 @@ def repaired_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]
 
     Returns:
         output: (..., T, Dv).
-        weights: (..., T, S), each row sums to one; no gradient is asked through them.
+        weights: (..., T, S), each row sums to one; they may be detached.
     """
     # BEGIN SOLUTION
     scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
@@ -1482,9 +1483,8 @@ summary()
 # %% [markdown]
 # ## Recap
 #
-# - Attention: scores, softmax over the keys, average of the values.
-# - **Limit 1:** a decoder that looks back learns in 300 steps what a fixed-size state has not
-#   learned in 4,000.
+# - Attention: scores, softmax over the keys, average of the values. - **Limit 1:** a decoder that
+#   looks back learns in 300 steps what this plain one has not learned in 4,000.
 # - Divide scores by $\sqrt{d_k}$, and softmax starts out undecided at any width.
 # - A mask is `True` where attention is allowed, and acts before the softmax.
 # - In self-attention one vector plays three roles. Permute the words, and you permute the outputs.
@@ -1504,8 +1504,7 @@ drawn.encoder(2)
 #
 # 1. Attention's line is a few columns wide. Is it still so without the encoder's recurrence (keys
 #    are the symbols' own vectors, with lesson 04's positions)?
-# 2. Give the plain model the encoder's last state at *every* step, but no other state. How much of
-#    attention's advantage is that?
+# 2. Give the plain model the encoder's last state at *every* step. How much does that help?
 # 3. Softmax always spends the whole weight. Add a key of zeros with a value of zeros. When does a
 #    trained model look there?
 #

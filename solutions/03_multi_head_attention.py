@@ -73,7 +73,7 @@ for look in (torch.tensor([0.5, 0.5]), torch.tensor([0.7, 0.3])):
 # <details class="why"><summary>After the run: why</summary>
 #
 # With equal weights the mixture tells you *which* symbols are there, but not *where*. With uneven
-# weights the order is in the numbers; whether a *linear* layer can read it, section 6 will tell. So
+# weights the order is in the numbers; section 6 will tell whether a *linear* layer can read it. So
 # look twice, with two sets of weights, and keep the results apart: that is all that "multi-head"
 # means.
 # </details>
@@ -324,8 +324,8 @@ print(f"scores of the large one against the sum of the heads' scores: {differenc
 # %% [markdown]
 # <details class="why"><summary>After the run: why</summary>
 #
-# The large attention's scores are the *sum* of the heads' scores, as the last line shows. It adds
-# up what every head would look for, and looks once.
+# Before the root divides them, the large attention's scores are the *sum* of the heads' scores, as
+# the last line shows. It adds up what every head would look for, and looks once.
 # </details>
 #
 # ## 4. The whole block
@@ -406,8 +406,7 @@ class MultiHeadAttention(nn.Module):
 
         Returns:
             output (B, T, D); a query that may look nowhere finds zeros, and w_o acts on them too;
-            weights (B, H, T, S), as they were before dropout, to be looked at: no gradient is
-            asked through them.
+            weights (B, H, T, S), as they were before dropout; they may be detached.
         """
         # BEGIN SOLUTION
         q = split_heads(self.w_q(query), self.n_heads)  # (B, H, T, Dh)
@@ -597,7 +596,7 @@ pictures.cost_of_heads(HEADS, times, tables)
 #
 # ### What is `w_o` for?
 #
-# Try to do without it: put $w_o w_v$ in place of $w_v$, and the identity in place of $w_o$.
+# Could $w_v$ do its work? Put $w_o w_v$ in place of $w_v$, and the identity in place of $w_o$.
 # **Predict:** does the output stay the same with one head? With four?
 
 # %% tags=["skip-grading"]
@@ -625,18 +624,19 @@ for title, w in {"with w_o": block.w_o.weight, "without w_o": torch.eye(12)}.ite
 # %% [markdown]
 # <details class="why"><summary>After the run: why</summary>
 #
-# With one head, $w_o$ may act on the average of the values or on each value before it, so it can be
-# part of $w_v$. With four, each head averages by weights of its own, and one $w_v$ cannot hold what
-# four parts of $w_o$ do. With `w_o`, every head can write into every feature.
+# With one head, $w_o$ may multiply the average or each single value: it makes no difference, so it
+# can be part of $w_v$. With four heads, $w_o$ mixes four different averages, and no $w_v$ does
+# that. With `w_o`, every head can write into every feature.
 # </details>
 #
 # ## 6. One head against several
 #
-# Back to the drawers, now with your attention and D = 32. Every drawer number and every symbol has
-# a learned vector, an **embedding**. Drawer 3 with red in it is number[3] + symbol[red]; the
-# question "3 then 5" is first[3] + second[5]. A linear layer reads both symbols from the output.
-# Five models learn to answer: with 1, 2 and 8 heads; with one head and a hidden layer *behind* it;
-# and with two heads and `w_o` fixed to the identity.
+# Back to the drawers, now with your attention and D = 32. Four tables hold learned vectors,
+# **embeddings**: of a drawer's number, of its symbol, of the first and of the second number asked.
+# Drawer 3 with red in it is number[3] + symbol[red]; the question "3 then 5" is first[3] +
+# second[5]. A linear layer reads both symbols from the output. Five models learn to answer: with 1,
+# 2 and 8 heads; with one head and a hidden layer *behind* it; and with two heads and `w_o` fixed to
+# the identity.
 #
 # **Predict:** how often will one head, with a linear layer, get both symbols right? (There are six
 # symbols: guessing gets one right in 17%, and both in 3%.)
@@ -683,9 +683,9 @@ print(f"with a hidden layer behind it: {both['1 head + hidden']:.3g}")
 # more parameters, and so do eight, with only four features each. Without `w_o` nothing is lost
 # here: a linear layer comes right after.
 #
-# No training helps the one head. Say that it always puts 0.6 on one drawer and 0.4 on the other,
-# whatever lies inside. A linear layer can name the symbol in the drawer with 0.6. But *none* names
-# the one in the drawer with 0.4 without errors.
+# No training helps a head whose weights depend on the question alone. Say that it always puts 0.6
+# on one drawer and 0.4 on the other, whatever lies inside. A linear layer can name the symbol in
+# the drawer with 0.6. But no linear layer names the one in the drawer with 0.4 without errors.
 # </details>
 #
 # <details><summary>Why none does</summary>
@@ -694,10 +694,10 @@ print(f"with a hidden layer behind it: {both['1 head + hidden']:.3g}")
 # logit of answer $c$. The symbol of the drawer with weight $b$ is wanted. With $x$ in the first
 # drawer and $y$ in the second, the logit of $y$ must be larger than that of $x$; with $x$ and $y$
 # the other way round, smaller. Add the two conditions: what is the same in both (biases, the other
-# drawers) cancels, and $(a - b)\,(L_{xy} + L_{yx} - L_{xx} - L_{yy}) > 0$ is left. So
-# $L_{xy} + L_{yx} > L_{xx} + L_{yy}$. Now put $x$ into both drawers, then $y$ into both. This gives
-# $(a + b)\,(L_{xx} + L_{yy} - L_{xy} - L_{yx}) > 0$, the opposite. So of these four fillings, at
-# least one is read wrongly, whatever the two symbols are.
+# drawers) cancels, and $(a - b)\,(L_{xy} + L_{yx} - L_{xx} - L_{yy}) > 0$ is left. So $L_{xy} +
+# L_{yx} > L_{xx} + L_{yy}$. Now put $x$ into both drawers, then $y$ into both. This gives $(a +
+# b)\,(L_{xx} + L_{yy} - L_{xy} - L_{yx}) > 0$, the opposite. So of these four fillings, at least
+# one is read wrongly, whatever the two symbols are.
 # </details>
 #
 # With a hidden layer behind it, one head *can* answer both, though not every run finds out how.
@@ -729,9 +729,9 @@ for run, model in enumerate(models["1 head"]):
 
 # %% [markdown]
 # One head alone looks more at the drawer whose symbol it gets right. With a hidden layer it looks
-# at one *clearly more* than at the other: it seems that the order is in the two shares, where a
-# layer that is not linear can read it. Two heads need no such code: each looks at one drawer
-# *sharply*.
+# at one *clearly more* than at the other: it seems that the weights tell which was asked first, and
+# a layer that is not linear can read that. Two heads need no such code: each looks *sharply* at one
+# drawer.
 #
 # ## 7. Switching heads off
 #
@@ -772,9 +772,9 @@ print(f"worst symbol, one of 8 heads off: {worst['8 heads']:.3g}")
 # %% [markdown]
 # <details class="why"><summary>After the run: why</summary>
 #
-# Two heads divide the work cleanly: without the head that carries it, a look-up falls to chance. Of
-# eight, hardly any single head is needed. In large models, too, many heads can go at little cost
-# (Michel et al., Voita et al.).
+# These are the best of five runs. Two heads divide the work cleanly: without the head that carries
+# it, a look-up falls to chance. Of eight, hardly any single head is needed. In trained translation
+# models, too, many heads can go at little cost (Michel et al., Voita et al.).
 # </details>
 #
 # ## 8. Is it the attention that everyone else uses?
@@ -872,10 +872,10 @@ for d_model, n_heads in ((12, 3), (64, 8), (10, 1), (48, 6)):
 # ## 9. A law that needs no right answers
 #
 # What if you have nothing to compare with? Then try a law (an **invariant**): a sentence alone and
-# the same sentence in a padded batch must give the same logits, beyond rounding.
+# the same sentence in a padded batch must give the same logits, up to rounding.
 #
-# Here is a task for it: a sentence begins with one of four topic words, and one word in five gets a
-# tag that depends on the topic. Your attention learns it, and so do three with a fault:
+# Here is a task to try it on: a sentence begins with one of four topic words, and one word in five
+# gets a tag that depends on the topic. Your attention learns it, and so do three with a fault:
 #
 # - heads cut by `view` alone, as in section 3's picture, and joined the same way;
 # - softmax over the queries in place of the keys;
@@ -923,16 +923,16 @@ reveal("faults that break the law", broken)
 # <details class="why"><summary>After the run: why</summary>
 #
 # The law shows all three at once. Accuracy shows one: with the heads cut by `view`, a word sees
-# only its own quarter of the padded row, and the topic word stands in the first: about 90% is
-# right. Even that looks fine if you do not know that 100% was possible.
+# only its own quarter of the padded row, and the topic word stands in the first. Even its 90% look
+# fine if you do not know that 100% was possible.
 # </details>
 #
 # ## 10. A bug that no shape shows
 #
 # Somebody's split gives the right shapes, and for one sentence the right numbers. Now two
-# sentences, *a* and *b*, go through attention in three heads. Each row of the tables changes
-# queries, keys or mask, of *a* or of *b*. A cell is blue if that moves the weights of *a* in that
-# head.
+# sentences, *a* and *b*, go through attention in three heads. For each row of the tables we change
+# one thing: the queries, keys or mask of *a* or of *b*. A cell is blue if this moves the weights of
+# *a* in that head.
 
 # %% tags=["skip-grading", "folded"]
 # Show what moves the weights of a, with the right split and with theirs.
@@ -999,8 +999,9 @@ summary()
 # ## Recap
 #
 # - One softmax makes one mixture. Heads look several times, and keep what they saw apart.
-# - Heads are slices of every token's *projected* features: `view`, then `transpose`.
-# - More heads cost no parameters, but memory, a (T, S) table each, and with it time.
+# - Heads are slices of every token's *projected* features: `view`, then `transpose`. - More heads
+#   cost no parameters, but a (T, S) table each, and with it time, and memory unless a fused kernel
+#   saves it.
 # - `w_o` lets every head write into every feature.
 # - torch's `key_padding_mask` is True where ours is False.
 # - High accuracy does not prove attention right. A broken law proves it wrong.

@@ -75,9 +75,9 @@ for name, places in {"words alone": torch.zeros(3, 8), "with places": clock(3, 8
 #   second step: fast columns and slow ones. But they jump: from 7 (0111) to 8 (1000) every digit
 #   changes, and two neighbours look like strangers.
 #
-# Vaswani et al. (2017), "the paper" from here on, keep the fast and slow columns and take away the
-# jumps: a clock with $D/2$ hands that turn smoothly. From one position to the next, hand $i$ turns
-# by the angle $\omega_i$, and two columns say where its tip is:
+# Vaswani et al. (2017), "the paper" from here on, have fast and slow columns without jumps: a clock
+# with $D/2$ hands that turn smoothly. From one position to the next, hand $i$ turns by the angle
+# $\omega_i$, and two columns say where its tip is:
 #
 # $$PE_{p,\,2i} = \sin(p\,\omega_i), \qquad PE_{p,\,2i+1} = \cos(p\,\omega_i), \qquad
 # \omega_i = 10000^{-2i/D}$$
@@ -258,15 +258,15 @@ reveal("it tells before from after", "no" if mirrored else "yes")
 #
 # One pair of columns gives $\sin a \sin b + \cos a \cos b = \cos(a - b)$, so the whole product is
 # $\sum_i \cos(k\,\omega_i)$. **It depends on the distance alone**, wherever you start. It is
-# largest at distance 0, and the same for $k$ and $-k$. To tell which of two words comes first is
-# left to the matrices $w_q$ and $w_k$; section 6 shows how.
+# largest at distance 0, and the same for $k$ and $-k$. Telling which of two words comes first is
+# left to $w_q$ and $w_k$; section 6 shows how.
 # </details>
 #
 # ## 5. A law is broken: find the bug
 #
 # Somebody else wrote such a table. Its shape and its first row are right, and all its numbers lie
-# between -1 and 1. But here is the last section's product for both tables, from two starting points
-# each. Which law does the other clock break?
+# between -1 and 1. But here are the products of section 4 for both tables, each from two starting
+# points. Which law does the other clock break?
 
 # %% tags=["skip-grading"]
 far = torch.arange(-20, 21)
@@ -330,7 +330,7 @@ check.repaired_encoding(
 # $$\cos(a + b) = \cos a \cos b - \sin a \sin b$$
 #
 # So one fixed matrix $M_k$ moves *every* row: $PE_{p+k} = M_k\,PE_p$. It needs both columns of a
-# pair, because a sine alone does not determine the next one.
+# pair: from a sine alone you cannot compute the next sine.
 #
 # ### Exercise: `shift_matrix`
 # *2 points · difficulty 3 of 5 · 10 minutes*
@@ -408,13 +408,15 @@ for law, (one, other) in laws.items():
 # rotation.
 #
 # The query at position $p$ is $w_q\,PE_p$ and the key at position $s$ is $w_k\,PE_s$. As in torch,
-# a matrix has a row for each output. Their score is
+# a matrix has a row for each output. Their score is (a matrix changes sides in a dot product as its
+# transpose)
 #
 # $$(w_q\,PE_p) \cdot (w_k\,PE_s) = PE_p \cdot (w_q^\top w_k\,PE_s)$$
 #
-# If $w_q^\top w_k$ is $M_2$, the score is $PE_p \cdot PE_{s+2}$, which is largest at $s = p - 2$.
-# So **"look two places back" is a matrix that attention can hold,** in a head as wide as the model.
-# Section 11 shows whether a model learns it.
+# If $w_q^\top w_k$ is $M_2$, the score is $PE_p \cdot PE_{s+2}$, which is largest at $s = p - 2$; a
+# multiple such as $20\,M_2$ makes softmax look almost only there. So **"look two places back" is a
+# matrix that attention can hold,** in a head as wide as the model. Section 11 shows whether a model
+# learns it.
 #
 # But attention never meets a position alone. It sees word *plus* position. With
 # $A = w_q^\top w_k$ and $x_p$ for the vector of the word at $p$, each score is a sum of four terms:
@@ -586,6 +588,7 @@ check.LearnedPositionalEncoding(
 # ## 8. The words that positions are added to
 #
 # The paper multiplies the word vectors by $\sqrt{D}$ before it adds positions. It does not say why.
+# Build it so; section 12 shows a catch, and its cure.
 #
 # ### Exercise: `TokenEmbedding`
 # *1 point · difficulty 1 of 5 · 5 minutes*
@@ -667,12 +670,12 @@ for name, std in (("v = 1, torch's", 1.0), ("v = 1/D", D**-0.5)):
 # %% [markdown]
 # With the paper's draw the forums are right: a position has length 16 and a word 1, with the factor
 # 23. With torch's draw a word is longer from the start, and the factor makes it 32 times as long as
-# a position. So `nn.Embedding` times $\sqrt{D}$ takes one half from torch and the other from the
-# paper. Section 12 measures whether that does any harm.
+# a position. So `nn.Embedding` times $\sqrt{D}$ mixes two recipes: torch's draw and the paper's
+# factor. Section 12 measures whether that does any harm.
 #
-# Why *add* a position, and not concatenate it? Then the matrices of every layer would be wider.
-# Added, they stay $D$ wide, and training has to find directions in which "what" and "where" do not
-# collide.
+# Why *add* a position, and not concatenate it? A matrix would turn $[x; p]$ into $W_x\,x + W_p\,p$.
+# Adding is the same with one $W$ for both, and the width stays $D$; training has to find directions
+# in which "what" and "where" do not collide.
 #
 # **A good place to rest.** You have the positions that are added. In the second half vectors turn,
 # and then all compete.
@@ -692,8 +695,8 @@ for name, std in (("v = 1, torch's", 1.0), ("v = 1/D", D**-0.5)):
 #
 # $$(R_p\,q) \cdot (R_s\,k) = q \cdot (R_p^\top R_s\,k) = q \cdot (R_{s-p}\,k).$$
 #
-# It depends on $p$ and $s$ through their difference alone: at 3 and 5 as at 103 and 105, the key is
-# turned by $2\omega$ more than the query.
+# It depends on $p$ and $s$ through their difference alone: at positions 3 and 5, and also at 103
+# and 105, the key is turned by $2\omega$ more than the query.
 
 # %% tags=["skip-grading", "folded"]
 # Draw added positions, and queries and keys that are turned.
@@ -703,8 +706,9 @@ drawn.way("positions")
 # ### Exercise: `rotary_embedding`
 # *4 points · difficulty 4 of 5 · 14 minutes*
 #
-# Whatever number type x has, compute the angles in float32 at least: bfloat16 cannot even count to
-# 300. Many libraries pair column i with column i + Dh/2: never mix both in one program.
+# Whatever number type x has, compute the angles in float32 at least: bfloat16, a number of 16 bits,
+# cannot even count to 300. Many libraries pair column i with column i + Dh/2: never mix both in one
+# program.
 
 
 # %% exercise="rotary_embedding"
@@ -808,9 +812,9 @@ reveal("scores at one distance, added", "different" if spread[0] > 0.01 else "eq
 # change.
 # </details>
 #
-# With rotary positions **the score depends on the two words, their distance and their order**, and
-# never on where in the sentence they stand. And the values are left alone: what is passed on is the
-# word itself.
+# With rotary positions **the score depends on the two vectors, their distance and their order**,
+# and never on where in the sentence they stand. And the values are left alone: what is passed on is
+# the word itself.
 #
 # Move query and key on together with the first slider, and apart with the second:
 
@@ -822,13 +826,14 @@ drawn.turned_pair()
 # ### A bias on the scores: ALiBi
 #
 # The last way leaves all vectors alone and changes the scores. The model T5 learns a number to add
-# for each distance; far ones share one. **ALiBi** (2021) learns nothing. It lowers each score in
-# proportion to the distance between query $t$ and key $s$. Each head has a slope of its own, so
-# some heads see near words only and others nearly all:
+# for each distance to the left or right; far ones share one. **ALiBi** (2021) learns nothing. It
+# lowers each score in proportion to the distance between query $t$ and key $s$. Each head has a
+# slope of its own, so some heads see near words only and others nearly all:
 #
 # $$b_{h,t,s} = -2^{-8h/H}\,|t - s|, \qquad h = 1, \dots, H$$
 #
-# It was made for decoders; with $|t - s|$ it suits an encoder, too.
+# It was made for decoders, which see one side only. With $|t - s|$ it tells an encoder near from
+# far, but not left from right.
 #
 # ### Exercise: `alibi_bias`
 # *1 point · difficulty 2 of 5 · 5 minutes*
@@ -934,16 +939,18 @@ reveal("accuracy without positions", sum(run[-1] for run in curves["none"]) / le
 # <details class="why"><summary>After the run: why</summary>
 #
 # Without positions the model does as well as if it always named the sentence's most frequent group.
-# ALiBi hardly does better: its bias makes near words louder, on both sides alike, so it cannot
-# single out one of them. The other three solve the task, and rotary positions learn it first.
+# ALiBi (one head, slope 1/2) hardly does better: its bias makes near words louder, on both sides
+# alike, so it cannot single out one of them. The other three solve the task, and rotary positions
+# learn it first.
 # </details>
 #
 # ## 11. Longer than any sentence in training
 #
 # The paper chose sinusoids because they "may allow the model to extrapolate" to longer sentences
 # than those of training (section 3.5). The formula has a row for every position. But can the model
-# read it? Learned positions, says the UvA's tutorial 6, "would not generalize". Let your models,
-# trained on 16 words, read sentences of 64. All tables have 64 rows.
+# read it? Learned positions, says a tutorial of the University of Amsterdam, "would not
+# generalize". Let your models, trained on 16 words, read sentences of 64, so that positions 2 to 15
+# have 48 new words beside them. All tables have 64 rows.
 #
 # **Predict:** how often is the *learned* table right at positions 32 to 63?
 
@@ -965,15 +972,14 @@ reveal("beyond, learned", sum(beyond["learned"][-1]) / len(SEEDS))
 # %% [markdown]
 # <details class="why"><summary>After the run: why</summary>
 #
-# - *Learned:* no training ever touched the rows past 15, so the model guesses there.
-# - *Sinusoidal:* the formula goes on, but the model reads it badly, worst just past the trained
-#   length. So it did not learn the matrix of section 6, which would move *every* row: it looks two
-#   places back from the positions that it was trained on.
-# - *ALiBi* is as good on long sentences as on short ones, as its authors promise. It was not good
-#   on short ones.
-# - *Rotary* holds best, because training showed it the distance two at every place. With base
-#   10,000 the first words of a long sentence suffer; with base 10 hardly anything is lost. So try
-#   another base before you say that a model cannot read longer text.
+# - *Learned:* no training ever touched the rows past 15, so the model guesses there. -
+#   *Sinusoidal:* the formula goes on, but the model reads it badly, worst just past the trained
+#   length. Section 6's matrix would move *every* row; what was learned is not that matrix alone.
+# - *ALiBi* is as good on long sentences as on short ones. It was not good on short ones. - *Rotary*
+#   holds best: training showed it the distance two at every place. With base 10,000 the first words
+#   of a long sentence suffer (we do not know why); with base 10 hardly anything is lost. Here only
+#   a distance of two counts: models that must tell thousands of positions apart take *larger*
+#   bases.
 # </details>
 #
 # ## 12. Does the factor matter?
@@ -991,11 +997,11 @@ reveal("beyond, learned", sum(beyond["learned"][-1]) / len(SEEDS))
 # %% tags=["skip-grading", "folded"]
 # Show the recorded cures at two learning rates.
 cures = {
-    "sinusoids, none": "sinusoidal; as it is",
+    "sinusoids, no cure": "sinusoidal; as it is",
     "sinusoids, longer positions": "sinusoidal, as long as the words; as it is",
     "sinusoids, calm start": "sinusoidal; calm start",
     "sinusoids, both": "sinusoidal, as long as the words; calm start",
-    "rotary, none": "rotary; as it is",
+    "rotary, no cure": "rotary; as it is",
     "rotary, calm start": "rotary; calm start",
 }
 ends = {
@@ -1021,9 +1027,9 @@ summary()
 # - Sinusoids are the hands of a clock, and the first columns are the fast ones. The product of two
 #   rows depends on their distance alone, and a shift is a rotation. Attention could hold it; the
 #   model here learned less.
-# - A learned table is as good within the trained length, and knows nothing beyond it.
-# - Rotary positions turn queries and keys. A score then depends on the two words, their distance
-#   and their order alone. They did best on longer sentences.
+# - A learned table is as good within the trained length, and knows nothing beyond it. - Rotary
+#   positions turn queries and keys. A score then depends on the two vectors, their distance and
+#   their order alone. They did best on longer sentences.
 #
 # What is built so far:
 

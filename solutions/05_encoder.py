@@ -52,8 +52,8 @@ TokenEmbedding = carry("04_positional_encoding", "TokenEmbedding")
 # %% [markdown]
 # ## 1. One token, normalised by hand
 #
-# Layer after layer adds something to a token's vector, and it may get long. Then a softmax becomes
-# sure of one key, and its gradient fades (lesson 02). So bring each token back to one size. **Layer
+# Each layer adds something to a token's vector, which may get long. Then a softmax becomes sure of
+# one key, and its gradient fades (lesson 02). So bring each token back to one size. **Layer
 # normalisation** subtracts the token's own mean, divides by its own standard deviation, and then
 # applies a learned gain $g$ and bias $b$:
 #
@@ -113,8 +113,8 @@ reveal("the entries, from a token of equal ones", last["all equal"])
 # The variance is divided by $D$; torch's `var` and `std` divide by $D - 1$ unless you ask for
 # `correction=0`.
 #
-# Batch normalisation takes each feature's mean over all tokens of a batch. A token's result would
-# then depend on the other sentences, and on the padding.
+# (Batch normalisation, known from images, takes each feature's mean over a batch: a token's result
+# would depend on other sentences, and on padding.)
 #
 # ### Exercise: `LayerNorm`
 # *1 point · difficulty 2 of 5 · 10 minutes*
@@ -133,7 +133,7 @@ class LayerNorm(nn.Module):
         d_model: D, the size of the last axis.
         eps: added to the variance.
 
-    Also asked: vectors far from zero, where the difference of two large numbers loses its digits.
+    Also asked: exact for vectors far from zero, where `mean(x²) - mean(x)²` loses its digits.
 
     Attributes:
         weight: the gain g, (D,), trained, ones at the start.
@@ -312,13 +312,11 @@ reveal("without ReLU it is as good as", alike)
 # <details class="why"><summary>After the run: why</summary>
 #
 # One head gives the first word $w\,v_1 + (1 - w)\,v_2$, and a linear layer scores this point
-# between the scores of both values. Let *dog* and *run* be of different kinds, (dog, dog) score 3
-# for "alike" and (run, run) 2. Then (dog, run) scores between 2 and 3, and is called alike as well:
-# wrong.
+# between the scores of both values. A score above 0 means "alike". Let (dog, dog) score 3 and (run,
+# run) 2. Then (dog, run) scores between 2 and 3, and is called alike as well: wrong.
 #
 # Without ReLU, two linear layers are one, $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1)\, x + \ldots$ ReLU
-# bends, and now the two words can count together. Softmax bends as well: four heads are enough
-# here.
+# bends, so the score can depend on the *pair*. Softmax bends as well: four heads are enough here.
 # </details>
 #
 # ## 3. The shortcut: residuals at depth
@@ -327,10 +325,10 @@ reveal("without ReLU it is as good as", alike)
 # $x \leftarrow f(x)$, or add to it, $x \leftarrow x + f(x)$: a **residual connection**, a shortcut
 # around the sub-layer.
 #
-# Does it keep gradients from vanishing? He et al. (2016), who made it popular, saw deep networks
-# *with* norms train worse than shallow ones, and thought this "unlikely to be caused by vanishing
-# gradients". So stack your feed-forward networks, each with a norm behind it, and train them to
-# name the word that they were given (20 words, 60 steps). Guessing costs $\ln 20 \approx 3$.
+# What is it for? He et al. (2016), who made it popular, had norms already, and thought the trouble
+# of their deep networks "unlikely to be caused by vanishing gradients". See for yourself: stack
+# your feed-forward networks, each with a norm behind it, and train them to name the word that they
+# were given (20 words, 60 steps). Guessing costs $\ln 20 \approx 3$.
 
 # %% tags=["skip-grading", "measured"]
 Stack = list[tuple[FeedForward, LayerNorm]]
@@ -394,10 +392,10 @@ plots.show(
 )
 
 # %% [markdown]
-# With one network the residual does harm, with four the two are level, with twelve you need it. The
-# right plot suggests why: all words leave a fresh stack without residuals as nearly the same
-# vector, and you cannot name what you cannot tell apart. Each network adds the same biases to all
-# words, and after ReLU no number is negative, so hidden vectors all point into one corner.
+# With one network the residual slows you down, with four the two are level, with twelve you need
+# it. The right plot suggests why: all words leave a fresh stack without residuals as nearly the
+# same vector, and you cannot name what you cannot tell apart. Each network adds the same biases to
+# all words, and after ReLU no number is negative, so hidden vectors all point into one corner.
 #
 # ## 4. The encoder layer
 #
@@ -553,14 +551,15 @@ print(where)
 
 # %% [markdown]
 # With two layers neither order needs a warm-up. With twelve, post-norm without one learns at a
-# single rate of the five, 0.001; with one it learns at 0.003 and 0.01. Pre-norm needs none. So yes,
-# if the encoder is deep and the rate is high.
+# single rate of the five, 0.001; with one it learns at 0.003 and 0.01. Pre-norm needs none. So here
+# the answer is yes, if the encoder is deep and the rate is high. (Later models also drop the mean
+# from the norm, RMSNorm, and bend more smoothly than ReLU: lesson 07.)
 #
 # ## 6. A layer with a hole
 #
 # Somebody built a twelve-layer post-norm encoder. All shapes are right, but its attention hardly
-# learns where to look: the gradient of $w_q$ and $w_k$ all but vanishes. **Before you scroll on:**
-# why just theirs?
+# learns where to look: the gradients of $w_q$ and $w_k$ almost vanish. **Before you scroll on:**
+# why only the gradients of these two matrices?
 
 
 # %% tags=["skip-grading"]
@@ -955,8 +954,9 @@ reveal("right, as built", as_built)
 # %% [markdown]
 # <details class="why"><summary>After the run: why</summary>
 #
-# As built it learns no order; redrawn from $N(0, 1/D)$, the same words are short enough. Redraw the
-# table before you train; lesson 06 does.
+# As built it has learned no order after 300 steps; redrawn from $N(0, 1/D)$, the same words are
+# short enough. Lesson 06 redraws its table, too: `nn.init.normal_(table.weight, std=D**-0.5)`, then
+# zeros for padding.
 # </details>
 #
 # ## 8. Where the parameters are
@@ -1015,7 +1015,7 @@ def count_parameters(encoder: nn.Module) -> dict[str, int]:
         attention: in the self_attention of all layers.
         feed_forward: in the feed_forward of all layers.
         layer_norm: in norm_1 and norm_2 of all layers and in final_norm.
-        total: in the whole encoder; positions may be learned, and are counted here alone.
+        total: in the whole encoder, learned positions too, which no other entry counts.
     """
     # BEGIN SOLUTION
     layers = encoder.layers
@@ -1104,8 +1104,8 @@ for words in (10_000, 30_000, 100_000):
 #
 # ## 9. A stack that is not one
 #
-# Somebody builds a pre-norm encoder of six base layers and counts. Six layers should have
-# 18,914,304 parameters.
+# Somebody stacks six pre-norm layers of the base size and counts their parameters. There should be
+# 18,914,304.
 
 # %% tags=["skip-grading"]
 stack = buggy.broken_stack(lambda: EncoderLayer(512, 8, 2048, norm_first=True), 6)
@@ -1278,7 +1278,7 @@ first, second = (layer.linear1.weight for layer in fresh.layers)
 print("two fresh layers of torch's have equal weights:", torch.equal(first, second))
 
 # %% [markdown]
-# Your encoder and torch's are the same function. The last line is a warning: torch makes fresh
+# Your encoder and torch's give the same output. The last line is a warning: torch makes fresh
 # layers as copies of one. Initialise them anew before you train such a stack.
 #
 # ## 11. How far can a token see?
@@ -1295,8 +1295,8 @@ print("two fresh layers of torch's have equal weights:", torch.equal(first, seco
 def influence(encoder: nn.Module, ids: Tensor, source: int, target: int) -> float:
     """How much one token's output depends on another token's input.
 
-    Row `source` of the embedded sentence is set to zero, word and position together; the result
-    is the 2-norm of the change in row `target` of what encoder.encode gives, without a mask. In
+    Encode the embedded sentence twice, without a mask: as it is, and with row `source` (word and
+    position together) set to zero. The result is the 2-norm of the difference in row `target`. In
     eval mode; afterwards the encoder is in the mode that it was in.
 
     Args:
@@ -1368,7 +1368,7 @@ reveal("influence left at distance 15", left)
 # %% [markdown]
 # <details class="why"><summary>After the run: why</summary>
 #
-# Distance does not count: the mask decides which tokens can reach which.
+# In a fresh encoder distance does not count: the mask decides which tokens can reach which.
 # </details>
 #
 # With full attention one layer is enough. If each token sees its neighbours only, how many layers
@@ -1387,10 +1387,10 @@ summary()
 # - Layer normalisation treats each token by itself. The feed-forward bends; without ReLU its two
 #   layers are one.
 # - Residuals keep the tokens apart. A missing one shows in gradients, part by part, not in shapes.
-# - With twelve layers and a high rate, post-norm needs a warm-up. Pre-norm needs a final norm.
-# - Mask the padding, and redraw the word table before you train.
-# - The feed-forward holds two thirds of a layer's parameters.
-# - Your encoder and torch's are the same function.
+# - With twelve layers and a high rate, post-norm needs a warm-up. Pre-norm needs a final norm. -
+#   Mask the padding. Before you train, see how long words are beside positions.
+# - The feed-forward holds two thirds of a layer's parameters. - Your encoder and torch's give the
+#   same output.
 #
 # What is built so far:
 

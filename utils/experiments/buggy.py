@@ -137,20 +137,30 @@ class FaultyAttention(nn.Module):
         fault: "scale" (scores are not divided), "mask" (the mask is ignored), "axis" (softmax runs
             over the queries), "heads" (the split is a view without a transpose), or "none".
         dropout: dropout rate on the weights.
+        turn: gives queries and keys (B, H, T, Dh) their positions, as rotary ones are.
 
     """
 
-    def __init__(self, attention: Any, n_heads: int, fault: Fault, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        attention: Any,
+        n_heads: int,
+        fault: Fault,
+        dropout: float = 0.0,
+        turn: Callable[[Tensor], Tensor] = lambda heads: heads,
+    ) -> None:
         super().__init__()
         self.w_q, self.w_k = attention.w_q, attention.w_k
         self.w_v, self.w_o = attention.w_v, attention.w_o
         self.n_heads, self.fault, self.dropout = n_heads, fault, nn.Dropout(dropout)
+        self.turn = turn
 
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Map (B, T, D), twice (B, S, D), (B, T, S) to output (B, T, D), weights (B, H, T, S)."""
         q, k, v = self._cut(self.w_q(query)), self._cut(self.w_k(key)), self._cut(self.w_v(value))
+        q, k = self.turn(q), self.turn(k)
         scores = q @ k.transpose(-2, -1)
         if self.fault != "scale":
             scores = scores / q.shape[-1] ** 0.5
@@ -173,7 +183,13 @@ class FaultyAttention(nn.Module):
         return heads.transpose(1, 2).flatten(2)
 
 
-def with_fault(encoder: Any, fault: Fault, n_heads: int, dropout: float = 0.0) -> Any:
+def with_fault(
+    encoder: Any,
+    fault: Fault,
+    n_heads: int,
+    dropout: float = 0.0,
+    turn: Callable[[Tensor], Tensor] = lambda heads: heads,
+) -> Any:
     """Give every layer of an encoder an attention with this fault, in place.
 
     Args:
@@ -181,8 +197,9 @@ def with_fault(encoder: Any, fault: Fault, n_heads: int, dropout: float = 0.0) -
         fault: see `FaultyAttention`.
         n_heads: H.
         dropout: dropout rate on the weights.
+        turn: see `FaultyAttention`.
 
     """
     for layer in encoder.layers:
-        layer.self_attention = FaultyAttention(layer.self_attention, n_heads, fault, dropout)
+        layer.self_attention = FaultyAttention(layer.self_attention, n_heads, fault, dropout, turn)
     return encoder

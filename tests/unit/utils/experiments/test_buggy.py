@@ -1,5 +1,7 @@
 """Faulty attention is right where it has no fault, and wrong in one way where it has one."""
 
+from copy import deepcopy
+
 import pytest
 import torch
 
@@ -24,6 +26,15 @@ def ids():
 def test_without_a_fault_it_is_the_encoder_itself(encoder, ids):
     wanted = encoder(ids)[ids != 0]
     torch.testing.assert_close(with_fault(encoder, "none", H)(ids)[ids != 0], wanted)
+
+
+def test_queries_and_keys_are_turned_and_values_are_not(encoder, ids):
+    doubled = with_fault(deepcopy(encoder), "none", H, turn=lambda heads: 2 * heads)
+    found = doubled(ids)[ids != 0]
+    for layer in encoder.layers:  # twice the queries and twice the keys are four times the scores
+        for parameter in layer.self_attention.w_q.parameters():
+            parameter.data *= 4
+    torch.testing.assert_close(found, encoder(ids)[ids != 0])
 
 
 @pytest.mark.parametrize("fault", ["scale", "mask", "heads"])
