@@ -409,8 +409,7 @@ plots.show(fig, about=f"Each row is one point: {next_one:.1f} beside its neighbo
 # <details class="why"><summary>After the run: why</summary>
 #
 # On a circle of radius 1 the dot product is the cosine of the angle: the closer two points lie, the
-# better they match. Elsewhere length counts as well: a vector twice as long gets scores twice as
-# large.
+# better they match. Elsewhere length counts as well.
 # </details>
 #
 # Softmax along each row of such a table gives attention's weights. Lesson 02 shows what they are

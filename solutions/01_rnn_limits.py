@@ -389,7 +389,7 @@ for length in (1, 10, 100, 1000):
 
 # %% [markdown]
 # One step of the cell is several operations, so look only at how the numbers grow. Attention's does
-# not. A thousand processors cannot shorten the first column of such a network.
+# not. A thousand processors cannot shorten the first column.
 #
 # ## 5. Limit 3: gradients have a long way back
 #

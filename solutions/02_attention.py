@@ -155,8 +155,7 @@ drawn.way("looking back")
 # %% [markdown]
 # Some positions hold padding, not words. A boolean **mask** is `True` where a position *may be
 # attended to*. A forbidden position gets the weight 0 exactly, and the others still sum to one. If
-# nothing is allowed, all weights are 0, and so is the context. (torch's own softmax gives NaN
-# there.)
+# nothing is allowed, all weights are 0, and so is the context. (torch's softmax gives NaN.)
 #
 # ### Exercise: `attend`
 # *3 points · difficulty 2 of 5 · 7 minutes*
@@ -315,9 +314,8 @@ plots.show(fig, about="Share of right symbols against output position, at both l
 
 # %% [markdown]
 # Was training too short for the plain model? After 4,000 steps in place of 300 it gets 38% of the
-# symbols right, and with a state four times as large 19% (measured once for this course, three
-# seeds each). So room is not all: what to put there is hard to *learn*. With attention the source
-# need not fit into the state.
+# symbols right, and with a state four times as large 19% (three seeds each). So room is not all:
+# what to put there is hard to *learn*. With attention the source need not fit into the state.
 #
 # Where does the model with attention look?
 
@@ -1412,9 +1410,8 @@ print(f"self-attention, first of 50: {reach['self-attention'][-1]:.3f}, of 100: 
 # Each word on the way multiplies the RNN's gradient by a matrix, here with a radius of 0.59, and by
 # a slope of tanh.
 #
-# Attention's path has one step, whatever the distance. The last word is ahead because it is the
-# query too. In this untrained layer the third limit is gone. But weights sum to one: in a text
-# twice as long each word gets about half of the gradient.
+# Attention's path has one step, whatever the distance. In this untrained layer the third limit is
+# gone. But weights sum to one: in a text twice as long each word gets about half of the gradient.
 # </details>
 #
 # ## 12. What it costs

@@ -673,9 +673,12 @@ for name, std in (("v = 1, torch's", 1.0), ("v = 1/D", D**-0.5)):
 # a position. So `nn.Embedding` times $\sqrt{D}$ mixes two recipes: torch's draw and the paper's
 # factor. Section 12 measures whether that does any harm.
 #
-# Why *add* a position, and not concatenate it? A matrix would turn $[x; p]$ into $W_x\,x + W_p\,p$.
+# <details><summary>Why add a position, and not concatenate it?</summary>
+#
+# A matrix would turn $[x; p]$ into $W_x\,x + W_p\,p$.
 # Adding is the same with one $W$ for both, and the width stays $D$; training has to find directions
 # in which "what" and "where" do not collide.
+# </details>
 #
 # **A good place to rest.** You have the positions that are added. In the second half vectors turn,
 # and then all compete.

@@ -113,8 +113,11 @@ reveal("the entries, from a token of equal ones", last["all equal"])
 # The variance is divided by $D$; torch's `var` and `std` divide by $D - 1$ unless you ask for
 # `correction=0`.
 #
-# (Batch normalisation, known from images, takes each feature's mean over a batch: a token's result
-# would depend on other sentences, and on padding.)
+# <details><summary>Why not batch normalisation?</summary>
+#
+# Batch normalisation, known from images, takes each feature's mean over a batch: a token's result
+# would depend on other sentences, and on padding.
+# </details>
 #
 # ### Exercise: `LayerNorm`
 # *1 point · difficulty 2 of 5 · 10 minutes*
@@ -552,8 +555,7 @@ print(where)
 # %% [markdown]
 # With two layers neither order needs a warm-up. With twelve, post-norm without one learns at a
 # single rate of the five, 0.001; with one it learns at 0.003 and 0.01. Pre-norm needs none. So here
-# the answer is yes, if the encoder is deep and the rate is high. (Later models also drop the mean
-# from the norm, RMSNorm, and bend more smoothly than ReLU: lesson 07.)
+# the answer is yes, if the encoder is deep and the rate is high.
 #
 # ## 6. A layer with a hole
 #
@@ -1098,9 +1100,6 @@ for words in (10_000, 30_000, 100_000):
 # The ARENA course says that MLPs (feed-forwards) hold "often around 2/3" of a model's parameters.
 # Of the layers alone they do. Of this encoder, embedding included, they hold about half, and with
 # 100,000 words less than a fifth. So ask: two thirds of what?
-#
-# And the work? For each token a layer makes $12 D^2$ multiplications for its matrices and $2TD$ for
-# attention: a seventh of all at 512 tokens.
 #
 # ## 9. A stack that is not one
 #

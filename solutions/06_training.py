@@ -88,10 +88,13 @@ TransformerEncoder = carry("05_encoder", "TransformerEncoder")
 # place, whose nouns have cases, too. The next cell says which one you have, and shows what your
 # encoder will write.
 #
+# <details><summary>What the tags stand for</summary>
+#
 # `ADJ` adjective, `ADP` preposition, `ADV` adverb, `AUX` auxiliary verb, `CCONJ`, `SCONJ`
 # conjunctions, `DET` determiner, `NOUN` noun, `PART` *to*, *not*, *'s*, `PRON` pronoun, `PROPN`
 # name, `PUNCT` punctuation, `VERB` verb · behind `|` the case: `Nom` nominative, `Acc` accusative,
 # `Gen` genitive
+# </details>
 
 # %% tags=["skip-grading", "measured"]
 treebank = load_treebank()
@@ -989,7 +992,7 @@ def make_encoder(s: Settings) -> nn.Module:
 def make_tagger(encoder: nn.Module, s: Settings) -> nn.Module:
     tagger = Tagger(encoder, len(tag_names), lexicon.feature_sizes)
     for table in (encoder.embedding, *tagger.features):
-        redraw(table, std=0.03)  # small: section 9 says why
+        redraw(table, std=0.03)  # small: a fold in section 9 says why
     return lexicon.around(tagger, s.word_dropout)
 
 
@@ -1351,9 +1354,12 @@ check.Neighbours(
 # - **rotary**: no positions are added; attention is your `RotaryAttention` (base 100);
 # - **rotary with neighbours**: the same, with your `Neighbours` before each layer.
 #
+# <details><summary>How the tables begin</summary>
+#
 # All tables start with a standard deviation of only 0.03. Six of them are added up and multiplied
 # by $\sqrt{64} = 8$, so their sum spreads by $0.03 \cdot 8 \sqrt 6 \approx 0.6$. Sines and cosines
 # spread by 0.7, so neither drowns the other.
+# </details>
 #
 # **Predict** which is best.
 
@@ -1512,16 +1518,13 @@ print(f"Points: one for each seed; numbers: their mean; {where}")
 # %% [markdown]
 # The paper's sinusoids (91.0%) gain nothing over no positions at all (91.0%), rotary positions
 # almost four points. We did not measure which change brings them: turning in place of adding, in
-# every layer, queries and keys alone. (The base hardly matters to rotary: on Czech, 10, 100 and
-# 1,000 give 88.4 to 88.6%.) *Rotary* (94.9%) is level with the two-layer LSTM of your contest
-# (94.9%) and with a single wider one (94.7%). A direct look at neighbours, a filter of three words
-# before each layer, takes it to 95.1%.
+# every layer, queries and keys alone. *Rotary* (94.9%) is level with the two-layer LSTM of your
+# contest (94.9%) and with a single wider one (94.7%). A direct look at neighbours, a filter of
+# three words before each layer, takes it to 95.1%.
 #
 # On Czech, with a third of the words, it was the same: 80.9% with sinusoids, 80.8% without, rotary
-# 88.6%, the LSTMs 88.2 and 88.9%, neighbours 89.2%. In the course npfl138 of Charles University,
-# too, Transformers with sinusoids (84.0 to 85.1%) were no better than no layer at all (84.75%) on
-# 5,000 Czech sentences. In such a setting, with little text, added sinusoids hardly show an encoder
-# where its words stand.
+# 88.6%, the LSTMs 88.2 and 88.9%, neighbours 89.2%. Here, with little text, added sinusoids hardly
+# show an encoder where its words stand.
 #
 # <details><summary>Settings and speeds</summary>
 #
@@ -1529,7 +1532,10 @@ print(f"Points: one for each seed; numbers: their mean; {where}")
 # so its numbers lie lower. Rates, dropout and the like were searched on Czech: on the last third of
 # CAC's dev file, for the rotary encoder and for the LSTM, each by itself; the rest take the
 # encoder's, and in your contest the LSTM does so, too. Czech was learned from the other two thirds
-# and three smaller treebanks, since CAC's training file was not at hand.
+# and three smaller treebanks, since CAC's training file was not at hand. To rotary its base hardly
+# matters there: 10, 100 and 1,000 give 88.4 to 88.6%. In the course npfl138 of Charles University,
+# too, Transformers with sinusoids (84.0 to 85.1%) were no better than no layer at all (84.75%) on
+# 5,000 Czech sentences.
 #
 # *Rotary* trained a little more slowly than the LSTM of two layers on one core, and a little faster
 # on two: cores can share the positions of a sentence, but not an LSTM's steps. On an NVIDIA H200,
@@ -1599,10 +1605,9 @@ pictures.one_head(heads_of(words)[best], words, look.place, name)
 print(f"{words[look.place]}: {look.sentence[look.place][1]}")
 
 # %% [markdown]
-# Does attention *explain* a tag? "Attention is not explanation", wrote Jain and Wallace (2019):
-# quite other weights can lead to the same answer. "Attention is not not explanation", answered
-# Wiegreffe and Pinter (2019): it depends on what you call an explanation. What is sure: the picture
-# says where a head looks, not what comes of it. Section 13 switches heads off to see that.
+# Does attention *explain* a tag? "Attention is not explanation", wrote Jain and Wallace (2019);
+# "Attention is not not explanation", answered Wiegreffe and Pinter (2019). What is sure: the
+# picture says where a head looks, not what comes of it. For that, section 13 switches heads off.
 #
 # ## 12. Would you notice from the accuracy?
 #
@@ -1797,8 +1802,8 @@ print(write_predictions("predictions.txt", final))
 # %% [markdown]
 # ## Optional: on several GPUs
 #
-# Several GPUs share a batch: each computes a part, and gradients are added up before the step. Each
-# needs a process, so the notebook writes a script out of **your** blocks for `torchrun`.
+# Each GPU computes a part of a batch, in a process of its own; gradients are added up before the
+# step. So the notebook writes a script out of **your** blocks for `torchrun`.
 
 
 # %% tags=["skip-grading", "measured", "folded"]

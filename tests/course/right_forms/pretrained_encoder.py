@@ -274,7 +274,7 @@ FORMS = {
     ],
     "first_pieces": [firsts_by_lists, firsts_by_sums, firsts_by_marks, firsts_from_the_end],
     "contrastive_loss": [loss_by_logsumexp, loss_by_log_softmax, loss_by_nll, loss_by_rows],
-    "predict_best_layer": [2, 2.0],
+    "predict_best_layer": [2, 2.0, 1, 3],
     "predict_fault_of_encoder": [
         RIGHT,
         {letter.lower(): fault.upper() for letter, fault in RIGHT.items()},

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from utils.checks.combining import by_choices
 from utils.checks.exercise import Exercise, Mistake, by_id
 from utils.checks.lessons.pretrained_encoder.probes import PROBES
-
-BEST_LAYER = 2  # measured with 50, 100, 300 and 1,000 sentences: bench/results/pretrained.json
+from utils.checks.lessons.pretrained_encoder.probes.predicted import BEST_LAYER
 
 
 @by_choices
@@ -75,23 +74,18 @@ EXERCISES = by_id(
             ),
             Mistake(
                 "no_layer",
-                "That is what comes out of `embed`: the same vector for a word wherever it stands.",
+                "That is what comes out of `embed`: a word and its position alone.",
                 "Is *can* a noun or a verb? What tells you?",
                 0,
             ),
             *(
                 Mistake(
                     f"after_layer_{n}",
-                    f"Close to it there is a better one than layer {n}.",
-                    hint,
+                    f"There are better ones, earlier than layer {n}.",
+                    "A linear layer reads word classes less and less easily towards the end.",
                     n,
                 )
-                for n, hint in (
-                    (1, "One look at the neighbours is not quite enough."),
-                    (3, "Word classes begin to fade sooner than that."),
-                    (4, "Word classes fade long before the last layer."),
-                    (5, "Word classes fade long before the last layer."),
-                )
+                for n in (4, 5)
             ),
         ),
     ),
