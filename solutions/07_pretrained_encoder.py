@@ -30,6 +30,7 @@ from utils.checks import check
 from utils.experiments.recorded import recorded
 from utils.notebook.carry import carry
 from utils.notebook.lend import lend  # noqa: F401 (for a reader who is stuck)
+from utils.own_page.texts import write_texts
 from utils.plots import pretrained as pictures
 from utils.pretrained import english, faults, library, tagging, tiny, training
 from utils.pretrained.measuring import Measuring
@@ -865,6 +866,17 @@ for many in (1, 3):
 # The sections of the ten questions were fixed before any search. Far from all are found: a
 # nearest sentence is about the same thing, and that is not always the answer.
 #
+# ### A page of your own texts
+#
+# Put texts of yours into `TEXTS`, such as `open("notes.txt").read().splitlines()`. The page
+# that comes of it shows for each one its nearest, in any browser. Here are some of this course's
+# sentences:
+
+# %% tags=["skip-grading", "measured"]
+TEXTS = library.places()[1][::20]
+print(write_texts("my_texts.html", TEXTS, vectors_of(TEXTS), about="Sentences of this course"))
+
+# %% [markdown]
 # ## 8. What it looks at, and what it holds
 #
 # Each of the 72 heads gives weights. To what? **Predict:** of all heads, what is the largest mean

@@ -1,1 +1,1 @@
-"""A page of one's own: the trained tagger, running in any browser, in one file."""
+"""Pages of one's own, each one file for any browser: the trained tagger, texts by meaning."""

@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "utils.published": ("utils.download",),
     "utils.offline": ("utils.download", "utils.published"),
     "utils.treebank": ("utils.treebank", "utils.download", "utils.errors", "utils.published"),
-    "utils.own_page": ("utils.own_page", "utils.palette", "utils.treebank"),
+    "utils.own_page": ("utils.own_page", "utils.errors", "utils.palette", "utils.treebank"),
     "utils.pretrained": (
         "utils.pretrained", "utils.download", "utils.errors", "utils.experiments",
         "utils.published", "utils.treebank",
