@@ -127,7 +127,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "grader.course": (
         "grader.course", "grader.gradebook", "grader.authoring", "grader.errors",
         "grader.notebook_file", "grader.person_table", "grader.regular_file",
-        *GROUND, "utils.text_files", "utils.treebank.predictions",
+        *GROUND, "utils.lab.settings", "utils.text_files", "utils.treebank.predictions",
     ),
     "grader.calendar": ("grader.calendar", "grader.course", "grader.errors", "grader.person_table"),
     # What a class adds to the known mistakes is held against the right answers.
