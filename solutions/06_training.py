@@ -992,7 +992,7 @@ def make_encoder(s: Settings) -> nn.Module:
 def make_tagger(encoder: nn.Module, s: Settings) -> nn.Module:
     tagger = Tagger(encoder, len(tag_names), lexicon.feature_sizes)
     for table in (encoder.embedding, *tagger.features):
-        redraw(table, std=0.03)  # small: a fold in section 9 says why
+        redraw(table, std=0.03)  # small: section 9 says why
     return lexicon.around(tagger, s.word_dropout)
 
 
@@ -1634,8 +1634,8 @@ for name, share in found.items():
 print(told.of_faults(found.pop("right"), found))
 
 # %% [markdown]
-# Alone, without the right model beside it, any of these numbers looks fine. On English even beside
-# it: no fault costs half a point.
+# Alone, without the right model beside it, any of these numbers looks fine. Scale and mask cost
+# less than half a point even here.
 #
 # Now the law of lesson 03, an **invariant**, and no training at all: tag a sentence alone, and
 # beside a longer one. The logits must not move. **Predict:** how many of the faults make them move?
