@@ -913,8 +913,8 @@ plots.show(fig, about="Share of right symbols by place in the answer, mean of th
 #
 # All that the decoder knows of the source is 64 numbers, and after 200 steps they carry too little.
 # Running free, it often gets the first symbol right, and soon is little better than guessing; at
-# the last places it is worse, as it often stops too early. The teacher sets it right at each step,
-# so teacher-forced numbers flatter it.
+# the last places it is worse, as it stops a symbol or two early. The teacher sets it right at each
+# step, so teacher-forced numbers flatter it.
 # </details>
 #
 # You will use the decoder free-running, so report that number. Is it limit 1 again, or was training
