@@ -28,6 +28,7 @@ FILE: Final = "kept-guesses.json"  # no exercise's record: an exercise's id is a
 LARGEST, LONGEST, MOST = 1e15, 60, 64
 ALL: Final = "your guesses in this lesson"
 NEAR: Final = 0.25  # a number is close if it is off by at most this share of what was measured
+FEW: Final = 10  # a count up to here is right or wrong: 3 of 4 is not "well guessed"
 RELEASE: Final = Path(__file__).resolve().parents[2] / "notebooks"
 _SAME: Final = {
     "not a number": "nan",
@@ -153,6 +154,8 @@ def _is_guess(value: object) -> TypeGuard[int | float | str]:
 
 def _is_close(expected: Guess, found: Guess) -> bool:
     if isinstance(expected, int | float) and isinstance(found, int | float):
+        if isinstance(found, int) and abs(found) <= FEW:
+            return expected == found
         return abs(expected - found) <= NEAR * abs(found)
     if isinstance(expected, str) and isinstance(found, str):
         return _word(expected) == _word(found)

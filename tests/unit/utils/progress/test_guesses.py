@@ -105,8 +105,11 @@ def test_guess_and_result_are_shown_with_few_digits(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("expected", "measured", "close"),
     [
-        (4, 5, True),
-        (3, 5, False),
+        (4, 5.0, True),
+        (3, 5.0, False),
+        (13, 16, True),
+        (3, 4, False),  # a count of a few is right or wrong
+        (4.0, 4, True),
         (0, 0.0, True),
         (-5, 5, False),
         ("attention", "attention", True),
@@ -127,7 +130,7 @@ def test_guess_and_result_are_shown_with_few_digits(capsys: pytest.CaptureFixtur
         (math.inf, math.inf, True),
     ],
 )
-def test_the_summary_counts_a_guess_as_close_if_it_is_right_or_off_by_a_quarter(
+def test_a_guess_is_close_if_right_or_off_by_a_quarter_of_what_is_more_than_a_few(
     expected: object, measured: object, close: bool
 ) -> None:
     guess("one", expected)
