@@ -274,7 +274,7 @@ def compare(length: int) -> None:
 
 kinds = {"plain": lambda: None, "attention": lambda: AdditiveAttention(additive_scores, attend)}
 answers = {}
-compare(20)  # takes 10 to 20 seconds
+compare(20)  # takes about half a minute
 
 # %% tags=["skip-grading", "measured"]
 first = int(answers["attention", 20].weights[:, 0].mean(0).argmax())
@@ -286,7 +286,7 @@ reveal("input position for the first symbol", first)
 # Now 40 symbols, and 400 steps.
 
 # %% tags=["skip-grading", "measured"]
-compare(40)  # takes 20 to 40 seconds
+compare(40)  # takes a minute or so
 
 # %% [markdown]
 # <details class="why"><summary>After the run: why</summary>
