@@ -122,8 +122,8 @@ def neighbours() -> list[tuple[str, str]]:
 
 
 def _of_lesson(path: Path) -> Iterator[tuple[str, str]]:
-    lesson = path.name[:2]
-    if lesson > LAST:
+    lesson = path.name.partition("_")[0]
+    if lesson > LAST:  # nor is a lab, such as 06b
         return
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     section = "0"

@@ -1,5 +1,7 @@
 """Words and pieces as the published tokenizer has them, and the course's own text."""
 
+import json
+
 import pytest
 
 from utils.checks.registry import exercises
@@ -37,6 +39,15 @@ def test_the_tiny_vocabulary_spells_ascii():
     vocab, cut = tiny.vocabulary(), exercises()["word_pieces"].oracle
     for word in split_words("The quick (brown) fox, 123 + 4: jumps/over @lazy_dogs!"):
         assert cut(word, vocab) != ["[UNK]"], word
+
+
+def test_labs_are_not_among_the_texts_that_are_searched(tmp_path, monkeypatch):
+    for name in ("06_x", "06b_lab", "07_y"):
+        cell = {"cell_type": "markdown", "source": f"## 1. A\n\nThe lesson {name} has words."}
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.ipynb").write_text(json.dumps({"cells": [cell]}))
+    monkeypatch.setattr(library, "RELEASE", tmp_path)
+    assert library.places.__wrapped__()[0] == ("06.1",)
 
 
 def test_the_courses_sections_are_all_there_and_hold_the_answers_to_the_questions():
