@@ -54,7 +54,8 @@ _FINDERS: dict[str, Finder] = {
     ),
 }
 _NAMES: dict[tuple[str, ...], str] = {
-    ("no mask", "transposed", "too far", "first layer", "mean"): "one_text_at_a_time"
+    ("no mask", "transposed", "too far", "first layer", "mean"): "one_text_at_a_time",
+    ("batch",): "other_texts_alone",
 }
 
 WEAK = (

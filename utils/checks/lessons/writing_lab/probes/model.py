@@ -88,7 +88,7 @@ def _made(answer: Any, i: Inputs) -> nn.Module:
 def _call(answer: Any, i: Inputs) -> dict[str, object]:
     model, weights = _made(answer, i), only_weights(i)
     if i["again"]:
-        for length in (i["ids"].shape[1] + 1, 1):
+        for length in (1, i["ids"].shape[1] + 1):
             call_with(model, weights, i["ids"][:, :1].expand(-1, length))
     return {"logits": settled(lambda: call_with(model, weights, i["ids"]), None)}
 
