@@ -9,14 +9,13 @@
 # <span class="course-chip">**Time:** 60 minutes</span>
 # <span class="course-chip">**Points:** 7</span>
 #
-# Your phone suggests the next word while you type. Suppose that you type one word, and from then on
-# only tap the first suggestion. What do you get: a letter to a friend, or something else? Keep your
-# answer until section 5.
+# Your phone suggests the next word while you type. You type one word, and from then on only tap the
+# first suggestion. What do you get: a letter to a friend, or something else? Keep your answer until
+# section 5.
 #
 # The phone has a **language model**: it reads a beginning and says how likely each next piece is. A
-# GPT is such a model, and you have all its parts already. It is the class that you wrote in lesson
-# 05, plus one mask and one loss. In this lab you put them together, and your encoder writes, letter
-# by letter.
+# GPT is such a model, and you have all its parts: it is the class that you wrote in lesson 05, plus
+# one mask and one loss. Put them together, and your encoder writes, letter by letter.
 
 # %% tags=["folded"]
 # Set up: what this lesson uses. Run it first.
@@ -48,10 +47,10 @@ TransformerEncoder = carry("05_encoder", "TransformerEncoder")
 # %% [markdown]
 # ## 1. A text asks its own questions
 #
-# Lesson 06 needed tags that people had written by hand. Here nobody has to tag anything: each
-# letter of a text is the right answer to all the letters before it. Any text will do. This one is
-# the course's own, the sentences of lessons 00 to 06; put the path of a longer one into `my_file`,
-# if you have one. The last tenth is kept aside.
+# Lesson 06 needed tags written by hand. Here nobody tags anything: each letter of a text is the
+# right answer to all the letters before it. Any text will do. This one is the course's own, the
+# sentences of lessons 00 to 06; put the path of a longer one into `my_file`. The last tenth is kept
+# aside.
 
 # %% tags=["skip-grading", "measured"]
 my_file = ""  # such as "letters.txt"
@@ -75,8 +74,7 @@ print(text[-300:])
 # ### Exercise: `next_tokens`
 # *1 point · difficulty 2 of 5 · 7 minutes*
 #
-# Cut a text into windows that do not overlap: the next one begins where the last one ended. The
-# last letter of a window has a target, too.
+# Cut a text into windows that do not overlap. The last letter of a window has a target, too.
 
 
 # %% exercise="next_tokens"
@@ -144,21 +142,19 @@ check.next_tokens(
 #
 # ## 2. What guessing costs
 #
-# The loss is the one of lesson 06, cross-entropy: minus the logarithm of the share that the model
-# gave to the right letter, on average.
+# The loss is cross-entropy, as in lesson 06: minus the logarithm of the share that the right letter
+# got, on average.
 #
 # $$\text{loss} = -\frac{1}{N} \sum_t \ln p(x_{t+1} \mid x_1, \ldots, x_t)$$
 #
-# **Predict:** somebody knows nothing, and gives every one of the V ids the same share. What is the
-# loss?
+# **Predict:** somebody knows nothing, and gives each of the V ids the same share. What is the loss?
 
 # %% tags=["skip-grading"]
 guess("loss of an even guess", None)
 
 # %% [markdown]
-# Two more baselines, for honesty: the shares of the letters as they were counted, and their shares
-# after the letter before. (Every count begins at a tenth, or a new pair would cost infinitely
-# much.)
+# Two more baselines, for honesty: the letters' shares as counted, and their shares after the letter
+# before. (Every count begins at a tenth, or a new pair would cost infinitely much.)
 
 # %% tags=["skip-grading", "measured"]
 counts = torch.full((V, V), 0.1).index_put((known[:-1], known[1:]), torch.ones(()), accumulate=True)
@@ -175,15 +171,14 @@ reveal("loss of an even guess", round(baselines["an even guess"], 2))
 # %% [markdown]
 # <details class="why"><summary>After the run: why</summary>
 #
-# Each right letter gets the share $1/V$, and $-\ln(1/V) = \ln V$. Every model has to be better than
-# that, and one with a memory should be better than the table that knows one letter.
+# Each right letter gets the share $1/V$, and $-\ln(1/V) = \ln V$. A model with a memory should beat
+# the table that remembers one letter.
 # </details>
 #
 # ## 3. One mask, one layer
 #
-# Let the encoder read a window. At place $t$ it must not see $t + 1$: that is the answer. The mask
-# of lesson 02 sees to it, in every layer. Then a linear layer turns each vector $h_t$ into a number
-# for each id:
+# At place $t$ the encoder must not see $t + 1$: that is the answer. The mask of lesson 02 sees to
+# it, in every layer. Then a linear layer turns each vector $h_t$ into a number for each id:
 #
 # $$h = \text{encode}(\text{embed}(x),\; \text{causal mask}) \qquad
 # \text{logits}_t = W h_t + b$$
@@ -254,7 +249,7 @@ check.LanguageModel(
             H=3,
             F=5,
             L=1,
-            spare=3,
+            spare=7,
         ),
         dict(
             case="float64, pre-norm",
@@ -335,8 +330,8 @@ print(f"loss on the text kept aside: {examined(models['with the mask']):.2f}")
 print(f"counts after the letter before: {baselines['counts after the letter before']:.2f}")
 
 # %% [markdown]
-# It has learned from the letters before the last one. Now somebody forgets the mask: nothing
-# else changes, and no shape either. This model gets half as many steps.
+# More than one letter of memory pays. Now somebody forgets the mask: nothing else changes, and no
+# shape either. This model gets half as many steps.
 #
 # **Predict:** which of the two has the lower loss at the end, on text that it has never seen?
 
@@ -367,21 +362,19 @@ plots.show(fig, about="Training loss against the step, with the mask and without
 # <details class="why"><summary>After the run: why</summary>
 #
 # Without the mask, the answer at place $t$ lies in view at place $t + 1$. So the model learns one
-# thing: look one place to the right, and copy. The text kept aside holds its answers in view,
-# too, and no held-out text can warn you. Who looks at the loss alone would publish the cheat.
+# thing: look one place to the right, and copy. On the text kept aside the answers are in view, too,
+# so that no unseen text warns you.
 # </details>
 #
 # ## 5. Let it write
 #
-# To write, ask for the next id, append it, and ask again. Now nothing stands to the right. The
-# encoder has positions for T letters only, so a long text slides past a window: only its last T go
-# in.
+# To write, ask for the next id, append it, and ask again. The encoder has positions for T letters
+# only, so of a long text the last T go in.
 #
 # ### Exercise: `generate`
 # *2 points · difficulty 3 of 5 · 12 minutes*
 #
-# `choose` gets the logits of the last place and picks an id; if it is not given, take the likeliest
-# one.
+# `choose` gets the logits of the last place and picks an id.
 
 
 # %% exercise="generate"
@@ -461,12 +454,12 @@ check.generate(
 # mode that it had.
 # </details>
 #
-# The likeliest letter is not the only choice. A **temperature** $\tau$ divides the logits, and the
-# letter is drawn from $\mathrm{softmax}(\text{logits} / \tau)$. At 1 the shares are the model's own;
-# below 1 likely letters gain; near 0 only the likeliest is left, which we call temperature 0.
+# A **temperature** $\tau$ divides the logits, and the letter is drawn from
+# $\mathrm{softmax}(\text{logits} / \tau)$. At 1 the shares are the model's own; below 1 likely
+# letters gain; at 0 the likeliest is always taken, as on the phone.
 #
-# **Predict:** here is the phone again. Three texts are written, at temperatures 0, 0.5 and 1. Which
-# one has the most different words?
+# **Predict:** three texts are written, at temperatures 0, 0.5 and 1. Which one has the most
+# different words?
 
 # %% tags=["skip-grading"]
 guess("most different words at temperature", None)  # 0, 0.5 or 1
@@ -503,12 +496,11 @@ reveal("most different words at temperature", max(different, key=lambda t: diffe
 # More chance gives more words, among them many that nobody knows.
 # </details>
 #
-# How small it is! It has read less than a booklet, letter by letter, for half a minute. It has
-# learned how words are spelled, more or less, and has nothing to say.
+# How small it is! It has read a booklet, letter by letter, for half a minute. It has learned to
+# spell, more or less, and has nothing to say.
 #
-# And the model without the mask, whose loss was so different? Let both write at temperature 1, and
-# have the table of letter pairs say how odd each text is: its loss per letter, as in section 2. The
-# text kept aside is there to compare.
+# And the model without the mask? Let both write at temperature 1, and let the table of letter pairs
+# say how odd each text is: its loss per letter, as in section 2.
 #
 # **Predict:** whose text is odder?
 
@@ -529,20 +521,20 @@ reveal("odder text", max(odd, key=lambda name: odd[name]))
 # %% [markdown]
 # <details class="why"><summary>After the run: why</summary>
 #
-# It learned to copy from the right. When it writes, nothing stands there, and what it has learned
-# is worth nothing. Its loss was a measure of how well it peeks.
+# It learned to copy from the right. When it writes, nothing stands there. Its loss measured how
+# well it peeks.
 # </details>
 #
 # ## 6. Catch the cheat
 #
-# The loss did not show the fault, and shapes did not. A law does: **what comes later changes
-# nothing that was said before.** It takes no training to see.
+# Neither loss nor shapes showed the fault. A law does, without any training: **what comes later
+# changes nothing that was said before.**
 #
 # ### Exercise: `test_no_peeking`
 # *2 points · difficulty 3 of 5 · 10 minutes*
 #
-# Write the law down as a test, which every right model passes, and which raises `AssertionError`
-# for each of these:
+# Write the law down as a test that right models pass, and that raises `AssertionError` for each of
+# these:
 #
 # - there is no mask;
 # - the mask is transposed: a token sees itself and what comes later;
@@ -551,8 +543,8 @@ reveal("odder text", max(odd, key=lambda name: odd[name]))
 # - the mean of the whole text is added to each token;
 # - the mean over the batch is added: texts of a batch see each other.
 #
-# You get points for each of the six that you catch, provided that right models pass. Models are
-# small and fresh; allow rounding of 1e-4.
+# Each of the six that you catch gives points, provided that right models pass. Allow rounding of
+# 1e-4.
 
 
 # %% exercise="test_no_peeking"
@@ -613,16 +605,15 @@ for name, model in models.items():
 # %% [markdown]
 # ## 7. From here to a GPT
 #
-# **A GPT** (Radford et al. 2018, 2019) is this class. It has more of everything: layers, width, a
-# longer window, a library in the place of your booklet. Its ids are pieces of words (lesson 07 cuts
-# some), so a window reaches further. To answer questions, it is tuned on answers afterwards.
+# **A GPT** (Radford et al. 2018, 2019) has more of everything: layers, width, a longer window, a
+# library in the place of your booklet. Its ids are pieces of words (lesson 07 cuts some), so a
+# window reaches further. To answer questions, it is tuned on answers afterwards.
 #
 # **The Transformer of 2017** (Vaswani et al., section 3.1) has two stacks. An encoder without this
-# mask reads the source; a decoder with it writes the target, and in each of its layers
-# cross-attention looks at the source: keys and values from the encoder, queries from the decoder.
-# That was lesson 02, section 1.
+# mask reads the source. A decoder with it writes the target, and in each of its layers
+# cross-attention (lesson 02, section 1) looks at the source.
 #
-# **Today's usual block** differs from the one of 2017 in four places, and you know two of them:
+# **Today's usual block** differs from that of 2017 in four places, and you know two of them:
 #
 # | then | now | |
 # |---|---|---|
@@ -640,9 +631,9 @@ summary()
 # ## Recap
 #
 # - A language model is your encoder, the causal mask, a linear layer, and the loss on the next id.
-# - $\ln V$ is what knowing nothing costs. Counts are the baselines to beat.
-# - A model that sees its answers has a splendid loss, on unseen text as well, and cannot write.
-# - A test of the law finds it at once.
+# - Knowing nothing costs $\ln V$. Counts are the baselines to beat.
+# - A model that sees its answers has a splendid loss, on unseen text as well, and cannot write. A
+#   test of the law finds it at once.
 #
 # ## Three open questions
 #
@@ -658,8 +649,8 @@ summary()
 # encoder. [Start page](../Start.md)
 #
 # **Sources.** A. Radford et al., *Improving language understanding by generative pre-training*,
-# 2018. A. Radford et al., *Language models are unsupervised multitask learners*, 2019. A. Vaswani et
-# al., *Attention is all you need*, NeurIPS 2017. R. Xiong et al., *On layer normalization in the
+# 2018. A. Radford et al., *Language models are unsupervised multitask learners*, 2019. A. Vaswani
+# et al., *Attention is all you need*, NeurIPS 2017. R. Xiong et al., *On layer normalization in the
 # Transformer architecture*, ICML 2020. B. Zhang, R. Sennrich, *Root mean square layer
 # normalization*, NeurIPS 2019. N. Shazeer, *GLU variants improve Transformer*, 2020. J. Su et al.,
 # *RoFormer: Enhanced Transformer with rotary position embedding*, 2021.
