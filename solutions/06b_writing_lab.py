@@ -61,7 +61,7 @@ ids = torch.tensor([number[letter] for letter in text])
 known, kept = ids[: len(ids) * 9 // 10], ids[len(ids) * 9 // 10 :]
 V = len(letters)
 print(f"{len(known):,} letters to learn from, {len(kept):,} kept aside; V = {V} ids")
-print(text[-300:])
+print(text[:200])
 
 # %% [markdown]
 # The model reads **windows** of T letters. Its answer at place $t$ is compared with the letter that
@@ -349,9 +349,9 @@ reveal("lower loss on unseen text", min(found, key=lambda name: found[name]))
 # Draw both trainings, and the baselines.
 fig, ax = plt.subplots(figsize=(7, 3.2))
 for place, (name, curve) in enumerate(losses.items()):
-    means = torch.tensor(curve).unflatten(0, (-1, 10)).mean(1)
+    means = torch.tensor(curve[: len(curve) // 10 * 10]).view(-1, 10).mean(1)
     ax.plot(10 * torch.arange(1, len(means) + 1), means, ls=("-", "--")[place], label=name)
-for place, (name, loss) in enumerate(baselines.items()):
+for name, loss in baselines.items():
     ax.axhline(loss, color="0.5", ls=":", lw=1)
     ax.text(STEPS["with the mask"], loss + 0.05, name, ha="right", color="0.3", fontsize=8)
 ax.set(title="Two trainings", xlabel="step", ylabel="training loss (nats per letter)", ylim=(0, 5))
@@ -496,8 +496,8 @@ reveal("most different words at temperature", max(different, key=lambda t: diffe
 # More chance gives more words, among them many that nobody knows.
 # </details>
 #
-# How small it is! It has read a booklet, letter by letter, for half a minute. It has learned to
-# spell, more or less, and has nothing to say.
+# How small it is! It has read a booklet, letter by letter, for less than a minute. It has learned
+# to spell, more or less, and has nothing to say.
 #
 # And the model without the mask? Let both write at temperature 1, and let the table of letter pairs
 # say how odd each text is: its loss per letter, as in section 2.
