@@ -19,26 +19,30 @@
 
 # %% tags=["folded"]
 # Set up: what this lesson uses. Run it first.
-import math
 from collections.abc import Callable
-from pathlib import Path
 
-import matplotlib.pyplot as plt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from utils import plots
+from utils.notebook.carry import carry
 from utils.checks import check
+from utils.notebook.lend import lend
+
+# %% tags=["skip-grading", "folded"]
+# Set up: the course's text, its loop and its pictures.
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+from utils import plots
 from utils.experiments.train import train
 from utils.experiments.word_order_task import redraw
-from utils.notebook.carry import carry
-from utils.notebook.lend import lend
 from utils.pretrained import library
 from utils.progress.guesses import guess, reveal, summary
 
 torch.set_num_threads(1)  # small matrices gain nothing from more
-torch.set_flush_denormal(True)  # numbers below 1e-38 become 0: they cost a CPU much time
+_ = torch.set_flush_denormal(True)  # numbers below 1e-38 become 0: they cost a CPU much time
 
 # %%
 causal_mask = carry("02_attention", "causal_mask")
@@ -355,7 +359,7 @@ for name, loss in baselines.items():
     ax.axhline(loss, color="0.5", ls=":", lw=1)
     ax.text(STEPS["with the mask"], loss + 0.05, name, ha="right", color="0.3", fontsize=8)
 ax.set(title="Two trainings", xlabel="step", ylabel="training loss (nats per letter)", ylim=(0, 5))
-ax.legend(loc="center right")
+ax.legend(loc="lower right")
 plots.show(fig, about="Training loss against the step, with the mask and without, and baselines.")
 
 # %% [markdown]
@@ -552,7 +556,7 @@ def test_no_peeking(model: Callable) -> None:
     """Assert that no logits depend on a later id, nor on another text of the batch.
 
     Args:
-        model: called as model(ids), ids (B, T) of whole numbers from 0 to 9, T at most 64. Returns
+        model: called as model(ids), ids (B, T) of whole numbers from 0 to 9, T at most 48. Returns
             logits (B, T, V), nothing dropped out. It may be right or broken.
 
     Raises:

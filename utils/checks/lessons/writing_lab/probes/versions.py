@@ -15,7 +15,7 @@ from utils.checks.observe.torch_state import seeded
 Model = Callable[[Tensor], Tensor]
 Version = Callable[[Any, Tensor], Tensor]
 LETTERS = 10  # ids 0 to 9
-MOST_LETTERS = 64  # of a text
+MOST_LETTERS = 48  # of a text
 _SIZES = (LETTERS, 8, 2, 2, 12, MOST_LETTERS, 0.0)  # D, H, N, Dff, and no dropout
 
 
