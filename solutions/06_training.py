@@ -1852,10 +1852,11 @@ drawn.encoder(6)
 # 3. Take the features of the endings away, for all contenders. Does the order of the scoreboard
 #    stay?
 #
-# **Next:** tagged text is scarce, untagged text plentiful, so BERT, an encoder like yours but
-# larger, first learned to name masked words from the words around: **pretraining**. In your encoder
-# such a model runs in [lesson 07](../07_pretrained_encoder/07_pretrained_encoder.ipynb).
-# [Start page](../Start.md)
+# **Next:** if you have an hour to spare, your encoder writes, in
+# [lab 06b](../06b_writing_lab/06b_writing_lab.ipynb). Or go on: tagged text is scarce, untagged
+# text plentiful, so BERT, an encoder like yours but larger, first learned to name masked words from
+# the words around: **pretraining**. In your encoder such a model runs in
+# [lesson 07](../07_pretrained_encoder/07_pretrained_encoder.ipynb). [Start page](../Start.md)
 #
 # **Sources.** A. Vaswani et al., *Attention is all you need*, NeurIPS 2017. J. Su et al.,
 # *RoFormer: Enhanced Transformer with rotary position embedding*, 2021. J. Nivre et al., *Universal

@@ -12,7 +12,7 @@ from grader.authoring.test_cell import read_test_cell
 from grader.authoring.validate import problems
 from grader.errors import CourseError, verify_known
 
-NAME = re.compile(r"\d\d[a-z]?_[a-z0-9_]+")
+NAME = re.compile(r"\d\d[a-z]?_[a-z0-9_]+")  # 06b_name: a lab behind lesson 06
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,11 @@ class Lesson:
     text_path: Path
     cells: list[Cell]
     exercises: list[LessonExercise]
+
+    @property
+    def number(self) -> str:
+        """What stands before its name: "06", or "06b" of a lab."""
+        return self.name.partition("_")[0]
 
     @property
     def points(self) -> float:
@@ -91,7 +96,10 @@ def read_lesson(path: Path) -> Lesson:
     """Read one lesson's text; raise CourseError with one `file:line: message` per fault."""
     shown = f"solutions/{path.name}"
     if not NAME.fullmatch(path.stem):
-        raise CourseError(f"{shown}: name it NN_name.py: two digits, then small letters, digits, _")
+        raise CourseError(
+            f"{shown}: name it NN_name.py: two digits, then small letters, digits, _ "
+            "(a lab: NNb_name.py)"
+        )
     cells = read_cells(path.read_text(encoding="utf-8"), shown)
     faults = problems(cells)
     if faults:

@@ -9,7 +9,7 @@ from grader.errors import CourseError
 
 BEGIN: Final = "<!-- lessons: written by make build -->\n"
 END: Final = "<!-- end of lessons -->\n"
-TITLE: Final = re.compile(r"^# (\d\d) · ([^:\n]+)", re.MULTILINE)
+TITLE: Final = re.compile(r"^# (\d\d[a-z]?) · ((?:Lab: )?[^:\n]+)", re.MULTILINE)
 QUESTION: Final = re.compile(r"\*\*What this lesson answers:\*\* ([^?]+\?)")
 MINUTES: Final = re.compile(r"\*\*Time:\*\* (\d+) minutes")
 HEAD: Final = """\

@@ -15,7 +15,7 @@ IMPORTS: Final = (ast.Import, ast.ImportFrom)
 
 def source_path(lesson: Lesson, root: Path) -> Path | None:
     """Return where a lesson's right source lies; None if the lesson has no checks of its own."""
-    folder = root / "utils" / "checks" / "lessons" / lesson.name[len("00_") :]
+    folder = root / "utils" / "checks" / "lessons" / lesson.name.partition("_")[2]
     return folder / FILE if folder.is_dir() else None
 
 

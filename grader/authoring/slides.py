@@ -18,7 +18,7 @@ def slides(lesson: Lesson, root: Path) -> dict[Path, str]:
     found = [DRAWN.search(page) for page in _pages(lesson)]
     pictures = [match[1] for match in found if match]
     names = [
-        f"{lesson.name[:2]}-{place}-{_slug(title_of(picture))}.svg"
+        f"{lesson.number}-{place}-{_slug(title_of(picture))}.svg"
         for place, picture in enumerate(pictures, start=1)
     ]
     return {root / FOLDER / n: as_file(p) for n, p in zip(names, pictures, strict=True)}

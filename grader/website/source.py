@@ -82,12 +82,12 @@ def _slides(root: Path, lessons: Sequence[Lesson], folder: Path) -> None:
     lines = ["# Pictures for slides", "", ALL_SLIDES]
     with zipfile.ZipFile(folder / f"{SLIDES}.zip", "w") as zipped:
         for lesson in lessons:
-            lines += ["", f"## Lesson {lesson.name[:2]}"]
+            lines += ["", f"## Lesson {lesson.number}"]
             for path, picture in slides(lesson, root).items():
                 name = path.relative_to(root).as_posix()
                 _write(folder / name, picture.encode())
                 zipped.writestr(zipfile.ZipInfo(name), picture, zipfile.ZIP_DEFLATED)
-                lines += ["", f"![{path.stem[5:].replace('-', ' ')}]({name})"]
+                lines += ["", f"![{path.stem.split('-', 2)[2].replace('-', ' ')}]({name})"]
     (folder / "slides.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

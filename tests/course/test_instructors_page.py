@@ -100,7 +100,7 @@ class Walk:
 
 def is_wanted(name: str) -> bool:
     """Whether a file of the checkout is in the clone: no lesson but the page's."""
-    lesson = re.fullmatch(r"(?:solutions|notebooks)/(\d\d_\w+).*", name)
+    lesson = re.fullmatch(r"(?:solutions|notebooks)/(\d\d[a-z]?_\w+).*", name)
     return lesson is None or lesson[1] in (FIRST, SECOND)
 
 

@@ -9,6 +9,7 @@ import pytest
 from grader.authoring.lesson import Lesson
 from grader.authoring.readme import MINUTES
 from tests.course.lesson_runs import ROOT, all_lessons
+from utils.lab.lessons import is_lab
 from utils.lab.page import NAME as START
 
 WORDS_A_MINUTE = 180
@@ -68,6 +69,13 @@ def honest(text: str, code: list[str], outputs: list[dict[str, Any]]) -> float:
     return words(text) / WORDS_A_MINUTE + seen + lab / LINES_A_MINUTE + exercises
 
 
+def following(name: str, names: list[str]) -> list[str]:
+    """Name what a reader may go on with: the labs right behind a lesson, and the next lesson."""
+    later = sorted(other for other in names if other > name)
+    end = next((n for n, other in enumerate(later, 1) if not is_lab(other)), len(later))
+    return later[:end]
+
+
 def outputs_of(lesson: Lesson) -> list[dict[str, Any]]:
     path = ROOT / "solutions" / lesson.name / f"{lesson.name}.ipynb"
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -82,9 +90,17 @@ def test_a_lesson_states_the_minutes_that_it_takes(lesson):
     assert abs(stated - found) <= NEAR * found, f"{found:.0f} minutes"
 
 
-def test_the_readme_states_the_hours_of_all_lessons_together():
+def test_a_lesson_leads_to_its_labs_and_to_the_next_lesson_and_a_lab_to_the_next_lesson():
+    names = ["05_e", "06_t", "06b_w", "07_p"]
+    assert [following(name, names) for name in names] == [
+        ["06_t"], ["06b_w", "07_p"], ["07_p"], [],
+    ]  # fmt: skip
+
+
+def test_the_readme_states_the_hours_of_all_lessons_together_without_the_labs():
     stated = re.search(r"takes (?:about )?(\d+) hours", (ROOT / "README.md").read_text("utf-8"))
-    hours = sum(int(MINUTES.search(one.cells[0].source)[1]) for one in all_lessons().values()) / 60
+    core = [lesson for lesson in all_lessons().values() if not is_lab(lesson.name)]
+    hours = sum(int(MINUTES.search(lesson.cells[0].source)[1]) for lesson in core) / 60
     assert abs(int(stated[1]) - hours) <= 0.5, f"{hours:.1f} hours"
 
 
@@ -136,8 +152,8 @@ def test_a_lesson_ends_with_three_open_questions_and_its_sources(lesson):
 @pytest.mark.parametrize("lesson", all_lessons().values(), ids=lambda lesson: lesson.name)
 def test_a_lesson_ends_with_links_to_the_next_one_and_to_the_start_page(lesson):
     end = lesson.cells[-1].source.partition("**Next:**")[2].partition("**Sources")[0]
-    later = [name for name in all_lessons() if name > lesson.name]
-    wanted = [f"../{name}/{name}.ipynb" for name in later[:1]] + [f"../{START}"]
+    wanted = [f"../{name}/{name}.ipynb" for name in following(lesson.name, list(all_lessons()))]
+    wanted += [f"../{START}"]
     assert re.findall(r"\]\(([^)]*)\)", end) == wanted
 
 

@@ -12,7 +12,8 @@ from utils.pretrained.words import sentences_of
 RELEASE: Final = Path(__file__).resolve().parents[2] / "notebooks"
 LAST: Final = "06"  # the lesson that searches is not searched
 _UNREAD: Final = re.compile(
-    r"<details.*?</details>|<span.*?</span>|```.*?```|\$\$.*?\$\$|^\|.*?$|^#.*?$", re.S | re.M
+    r"<details.*?</details>|<span.*?</span>|```.*?```|\$\$.*?\$\$|^\|.*?$|^#.*?$|^\*\d.*? minutes?\*$",
+    re.S | re.M,
 )
 _HEADING: Final = re.compile(r"^## (?:(\d+)\. )?(.+)$", re.MULTILINE)
 _SIGNS: Final = re.compile(r"[*`$\\]|\]\(.*?\)")
@@ -122,8 +123,8 @@ def neighbours() -> list[tuple[str, str]]:
 
 
 def _of_lesson(path: Path) -> Iterator[tuple[str, str]]:
-    lesson = path.name[:2]
-    if lesson > LAST:
+    lesson = path.name.partition("_")[0]
+    if lesson > LAST:  # nor is a lab, such as 06b
         return
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     section = "0"

@@ -89,9 +89,17 @@ def test_text_before_the_first_header_is_refused():
         read_cells("x = 1\n\n" + LESSON, "x.py")
 
 
-def test_a_badly_named_text_is_refused(tmp_path):
+@pytest.mark.parametrize("name", ["doubling.py", "06bc_doubling.py", "06B_doubling.py", "b_x.py"])
+def test_a_badly_named_text_is_refused(tmp_path, name):
     with pytest.raises(CourseError, match=r"NN_name\.py"):
-        read_lesson(tmp_path / "doubling.py")
+        read_lesson(tmp_path / name)
+
+
+def test_a_lab_stands_between_its_lesson_and_the_next(course):
+    first = course / "solutions" / "01_doubling.py"
+    for name in ("01b_lab.py", "02_later.py"):
+        (course / "solutions" / name).write_text(first.read_text("utf-8"), encoding="utf-8")
+    assert [x.number for x in lessons(course)] == ["01", "01b", "02"]
 
 
 def test_faults_of_all_lessons_are_told_with_file_and_line(course):

@@ -46,6 +46,12 @@ def test_a_row_says_what_the_first_cell_and_the_exercises_say(tmp_path):
     assert found.endswith(f"|---|\n{ROW}{END}after\n")
 
 
+def test_a_lab_has_its_whole_title_and_its_letter(tmp_path):
+    lab = lesson(tmp_path, FIRST_CELL.replace("07 · Doubling", "07b · Lab: doubling: at home"))
+    found = with_lessons(f"{BEGIN}{END}", [lab], {"double": 4})
+    assert "| 07b Lab: doubling | What is twice a number? |" in found
+
+
 def test_a_readme_without_the_markers_stays_as_it_is(tmp_path):
     assert with_lessons("# A course\n", [lesson(tmp_path)], {}) == "# A course\n"
 

@@ -61,6 +61,11 @@ def test_it_holds_the_imports_that_checks_have_and_the_answers_without_their_stu
         """)
 
 
+def test_a_labs_checks_are_found_behind_its_number_and_letter(lesson, tmp_path):
+    text = lesson.text_path.rename(tmp_path / "solutions" / "09b_halves.py")
+    assert source_path(read_lesson(text), tmp_path) == source_path(lesson, tmp_path)
+
+
 def test_one_that_is_missing_or_older_than_the_text_is_told(lesson, tmp_path):
     path = source_path(lesson, tmp_path)
     assert path is not None and path.name == source.FILE

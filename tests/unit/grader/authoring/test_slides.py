@@ -52,6 +52,14 @@ def test_a_picture_is_called_after_its_lesson_its_place_and_its_title(tmp_path):
     assert path.relative_to(tmp_path).as_posix() == "slides/03-1-a-clock-with-a-hand-for.svg"
 
 
+def test_pictures_of_a_lab_do_not_take_the_names_of_its_lessons(tmp_path):
+    lab = Lesson("03b_y", tmp_path / "solutions" / "03b_y.py", [], [])
+    lab.solution_path.parent.mkdir(parents=True)
+    shown = [{"data": {"text/html": CLOCK._repr_html_()}}]
+    lab.solution_path.write_text(json.dumps({"cells": [{"outputs": shown}]}))
+    assert [path.name for path in slides(lab, tmp_path)] == ["03b-1-a-clock-with-a-hand-for.svg"]
+
+
 def test_a_lesson_that_was_never_run_has_no_pictures(tmp_path):
     assert slides(Lesson("03_x", tmp_path / "03_x.py", [], []), tmp_path) == {}
 

@@ -1,0 +1,1 @@
+"""Lab 06b, a language model from the student's own encoder: probes and answers."""
