@@ -133,7 +133,7 @@ def test_each_hidden_case_has_a_word_of_its_own_and_none_tells_the_secret():
     assert not any(SECRETS[0] in word for word in words)
 
 
-@pytest.mark.parametrize("lesson", ["02_attention", "04_positional_encoding"])
+@pytest.mark.parametrize("lesson", ["02_attention", "04_positional_encoding", "06b_writing_lab"])
 def test_the_engine_grades_by_the_private_cases_on_both_sides(lesson):
     try:
         require((), Limits())

@@ -30,7 +30,8 @@ BODY = """
     assert torch.allclose(output, x)
 """
 PLAIN = "def test_attention(attention):" + BODY
-TESTS = [f for f in forms() if f.exercise in {"test_attention", "test_padding"} and f.is_right]
+TESTED = {"test_attention", "test_padding", "test_no_peeking"}
+TESTS = [f for f in forms() if f.exercise in TESTED and f.is_right]
 WITHIN = "\n    import "  # whatever it is, a module outlives the call: such a test is tried twice
 RIGHT = [form for form in TESTS if WITHIN not in form.source]
 
@@ -195,7 +196,12 @@ def test_an_answer_beside_a_test_may_keep_what_is_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lesson", "test"), [("02_attention", "test_attention"), ("05_encoder", "test_padding")]
+    ("lesson", "test"),
+    [
+        ("02_attention", "test_attention"),
+        ("05_encoder", "test_padding"),
+        ("06b_writing_lab", "test_no_peeking"),
+    ],
 )
 def test_the_plan_tries_the_courses_own_test_once_and_one_that_remembers_twice(lesson, test):
     notebook = source_notebook(all_lessons()[lesson])

@@ -17,6 +17,7 @@ def version(test: str):
     [
         ("test_attention", [torch.zeros(1, 1, 40_000)] * 3),
         ("test_padding", [torch.ones(1, 40_000, dtype=torch.int64)]),
+        ("test_no_peeking", [torch.ones(1, 40_000, dtype=torch.int64)]),
     ],
 )
 def test_what_grading_refuses_is_refused_in_a_notebook(test, given):
@@ -29,6 +30,7 @@ def test_what_grading_refuses_is_refused_in_a_notebook(test, given):
     [
         ("test_attention", [ONE, ONE, ONE.clone().requires_grad_()]),
         ("test_padding", [torch.tensor([[1, 2]])]),
+        ("test_no_peeking", [torch.tensor([[1, 2]])]),
     ],
 )
 def test_results_record_no_gradients_in_a_notebook_either(test, given):
