@@ -52,9 +52,8 @@ TransformerEncoder = carry("05_encoder", "TransformerEncoder")
 # ## 1. A text asks its own questions
 #
 # Lesson 06 needed tags written by hand. Here nobody tags anything: each letter of a text is the
-# right answer to all the letters before it. Any text will do. This one is the course's own, the
-# sentences of lessons 00 to 06; put the path of a longer one into `my_file`. The last tenth is kept
-# aside.
+# right answer to all the letters before it. This text is the course's own, the sentences of lessons
+# 00 to 06; put the path of a longer one into `my_file`. The last tenth is kept aside.
 
 # %% tags=["skip-grading", "measured"]
 my_file = ""  # such as "letters.txt"
@@ -158,9 +157,10 @@ guess("loss of an even guess", None)
 
 # %% [markdown]
 # Two more baselines, for honesty: the letters' shares as counted, and their shares after the letter
-# before. (Every count begins at a tenth, or a new pair would cost infinitely much.)
+# before.
 
 # %% tags=["skip-grading", "measured"]
+# Each count begins at a tenth: a pair that is new must not cost infinitely much.
 counts = torch.full((V, V), 0.1).index_put((known[:-1], known[1:]), torch.ones(()), accumulate=True)
 shares = {
     "an even guess": torch.full((V, V), 1 / V),
@@ -492,6 +492,21 @@ for temperature, line in texts.items():
 different = {temperature: len(set(line.split())) for temperature, line in texts.items()}
 reveal("most different words at temperature", max(different, key=lambda t: different[t]))
 
+# %% tags=["skip-grading", "measured", "folded"]
+# Draw the shares from which the first letter is drawn.
+start = torch.tensor([[number[letter] for letter in prompt if letter in number]])
+with torch.no_grad():
+    logits = models["with the mask"].eval()(start[:, -T:])[0, -1]
+best = logits.topk(12).indices
+fig, ax = plt.subplots(figsize=(7, 2.8))
+for place, temperature in enumerate((0.25, 0.5, 1)):
+    drawn_from = (logits / temperature).softmax(-1)[best]
+    ax.bar(torch.arange(12) + 0.28 * (place - 1), drawn_from, 0.26, label=f"{temperature:g}")
+ax.set_xticks(range(12), [letters[n].replace(" ", "blank") for n in best])
+ax.set(title="The letter after the prompt", xlabel="letter", ylabel="share")
+ax.legend(title="temperature")
+plots.show(fig, about="Shares of the twelve likeliest letters at three temperatures.")
+
 # %% [markdown]
 # <details class="why"><summary>After the run: why</summary>
 #
@@ -606,6 +621,27 @@ for name, model in models.items():
     except AssertionError:
         print(f"{name:14} is caught")
 
+# %% tags=["skip-grading", "measured", "folded"]
+# Draw which logits move when one letter changes.
+some = kept[:16]
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True)
+for ax, (name, model) in zip(axes, models.items(), strict=True):
+    rows = []
+    with torch.no_grad():
+        for t in range(len(some)):
+            changed = some.clone()
+            changed[t] = number["e"] if some[t] != number["e"] else number["a"]
+            pair = model(torch.stack([some, changed])).softmax(-1)
+            rows.append((pair[0] - pair[1]).abs().sum(-1) / 2)
+    plots.heat_map(ax, torch.stack(rows), title=name, limits=(0, 1), bar="shares that move")
+    ax.set(xlabel="place of the answer")
+axes[0].set_ylabel("letter that is changed")
+plots.show(fig, about="How much each answer moves when one letter changes, for both models.")
+
+# %% [markdown]
+# Left of the diagonal lies what was said before the changed letter. With the mask nothing moves
+# there. Without it, the answer right before the letter moves most: it is the one that copies.
+
 # %% [markdown]
 # ## 7. From here to a GPT
 #
@@ -635,7 +671,7 @@ summary()
 # ## Recap
 #
 # - A language model is your encoder, the causal mask, a linear layer, and the loss on the next id.
-# - Knowing nothing costs $\ln V$. Counts are the baselines to beat.
+# - Knowing nothing costs $\ln V$. Counts are to be beaten.
 # - A model that sees its answers has a splendid loss, on unseen text as well, and cannot write. A
 #   test of the law finds it at once.
 #
