@@ -12,7 +12,8 @@ from utils.pretrained.words import sentences_of
 RELEASE: Final = Path(__file__).resolve().parents[2] / "notebooks"
 LAST: Final = "06"  # the lesson that searches is not searched
 _UNREAD: Final = re.compile(
-    r"<details.*?</details>|<span.*?</span>|```.*?```|\$\$.*?\$\$|^\|.*?$|^#.*?$|^\*\d.*? minutes?\*$",
+    r"<details.*?</details>|<span.*?</span>|```.*?```|\$\$.*?\$\$|^\|.*?$|^#.*?$"
+    r"|^\*\d.*? minutes?\*$",
     re.S | re.M,
 )
 _HEADING: Final = re.compile(r"^## (?:(\d+)\. )?(.+)$", re.MULTILINE)
