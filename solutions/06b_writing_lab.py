@@ -493,7 +493,7 @@ different = {temperature: len(set(line.split())) for temperature, line in texts.
 reveal("most different words at temperature", max(different, key=lambda t: different[t]))
 
 # %% tags=["skip-grading", "measured", "folded"]
-# Draw the shares from which the first letter is drawn.
+# Draw the shares of the letter after the prompt.
 start = torch.tensor([[number[letter] for letter in prompt if letter in number]])
 with torch.no_grad():
     logits = models["with the mask"].eval()(start[:, -T:])[0, -1]
