@@ -121,7 +121,7 @@ check.stable_softmax(naive_softmax)
 # %% [markdown]
 # Read it from top to bottom: **what this usually means**; where to look; the first case that fails,
 # with a few of the numbers expected and found; and all cases, those that fail first. If no known
-# mistake fits, the card says **what was seen** instead. The rest is yours.
+# mistake fits, the card says **what was seen** instead.
 #
 # Most points of an exercise are for its **main task**. Some cases make **extra demands**, such as
 # an empty row or another number type: if those alone are missed, the card is amber. For an exercise

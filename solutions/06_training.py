@@ -1473,9 +1473,8 @@ for name, history in histories.items():
     print(f"{name:24}best on dev {best.accuracy:.1%} in epoch {number}, last {last.accuracy:.1%}")
 
 # %% [markdown]
-# The loss of *one word at a time* goes on falling while dev stays where it was: what it picks up
-# late does not carry over to new text. It **overfits**. So each run keeps the model of its best
-# epoch.
+# The loss of *one word at a time* goes on falling after its best epoch on dev: later gains hold for
+# the words of training alone. It **overfits**. So each run keeps the model of its best epoch.
 #
 # ## 10. The scoreboard
 #
@@ -1500,7 +1499,7 @@ pictures.scoreboard({n: (s.overall.share, s.ambiguous.share) for n, s in scores.
 # <details class="why"><summary>After the run: why</summary>
 #
 # Whatever a model scores above *one word at a time* comes from the words around, read by attention
-# or by recurrence. It is one seed: half a point means little. Be fair to the sinusoids and to the
+# or by recurrence. It is one seed: half a point is little. Be fair to the sinusoids and to the
 # LSTM: the settings were searched for *rotary*.
 # </details>
 #
@@ -1590,8 +1589,8 @@ pictures.distances(from_words, f"{name}: where it looks from a word")
 
 # %% [markdown]
 # This head looks at the word before from all kinds of words, even from those that need no context:
-# its weight does not show that context was needed. Here it is in one sentence; the word in bold is
-# one that only *rotary* gets right.
+# its weight does not show that context was needed. Here it is in one sentence; only *rotary* gets
+# the word in bold right.
 
 # %% tags=["skip-grading", "measured", "folded"]
 # Draw that head in one sentence.
@@ -1674,7 +1673,7 @@ reveal("faults that move the logits", shown)
 #
 # ## 13. A sentence of your own
 #
-# Type a sentence, and your encoder tags it, even new words by their endings.
+# Your encoder tags any sentence, even new words by their endings.
 
 
 # %% tags=["skip-grading", "folded"]
@@ -1852,11 +1851,11 @@ drawn.encoder(6)
 # 3. Take the features of the endings away, for all contenders. Does the order of the scoreboard
 #    stay?
 #
-# **Next:** if you have an hour to spare, your encoder writes, in
-# [lab 06b](../06b_writing_lab/06b_writing_lab.ipynb). Or go on: tagged text is scarce, untagged
-# text plentiful, so BERT, an encoder like yours but larger, first learned to name masked words from
-# the words around: **pretraining**. In your encoder such a model runs in
-# [lesson 07](../07_pretrained_encoder/07_pretrained_encoder.ipynb). [Start page](../Start.md)
+# **Next:** in an hour to spare, your encoder writes: [lab
+# 06b](../06b_writing_lab/06b_writing_lab.ipynb). Or go on: tagged text is scarce, untagged text
+# plentiful, so BERT, an encoder like yours but larger, first learned to name masked words from the
+# words around: **pretraining**. In your encoder such a model runs in [lesson
+# 07](../07_pretrained_encoder/07_pretrained_encoder.ipynb). [Start page](../Start.md)
 #
 # **Sources.** A. Vaswani et al., *Attention is all you need*, NeurIPS 2017. J. Su et al.,
 # *RoFormer: Enhanced Transformer with rotary position embedding*, 2021. J. Nivre et al., *Universal
