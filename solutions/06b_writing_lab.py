@@ -42,7 +42,6 @@ from utils.pretrained import library
 from utils.progress.guesses import guess, reveal, summary
 
 torch.set_num_threads(1)  # small matrices gain nothing from more
-_ = torch.set_flush_denormal(True)  # numbers below 1e-38 become 0: they cost a CPU much time
 
 # %%
 causal_mask = carry("02_attention", "causal_mask")
@@ -292,6 +291,7 @@ check.LanguageModel(
 T, D, HEADS, LAYERS, HIDDEN = 48, 96, 4, 2, 256
 BATCH, RATE, DROPOUT = 24, 5e-3, 0.1
 STEPS = {"with the mask": 600, "without": 300}
+torch.set_flush_denormal(True)  # numbers below 1e-38 become 0: they cost a CPU much time
 
 
 class Peeking(LanguageModel):
