@@ -18,6 +18,8 @@ MADE_UP = "made-up"  # see utils.treebank.loader
 START_SECONDS = 180
 _NO_KERNEL = (RuntimeError, AssertionError)  # the second is nbclient's, cleaning up after the first
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# What stands in outputs for folders of the machine that builds.
+PLACES = {"COURSE_DATA": "$COURSE_DATA", "COURSE_MODEL": "$COURSE_MODEL", "HOME": "~"}
 VOLATILE = re.compile(r"\bat 0x[0-9a-f]{6,}|ipykernel_\d+")
 
 
@@ -36,6 +38,7 @@ def executed(notebook: Any, lesson: str, root: Path) -> Any:
         except _NO_KERNEL as error:
             raise CourseError(f"{lesson}: no kernel started, twice. {error}".strip()) from None
     notebook.metadata = type(notebook.metadata)(METADATA)
+    _name_places(notebook)
     _verify_outputs(notebook, lesson)
     sign_run(notebook)
     return notebook
@@ -103,6 +106,17 @@ def _last_begun(notebook: Any) -> Any:
 
 def _indented(source: str) -> str:
     return "\n".join("    " + line if line else "" for line in source.split("\n"))
+
+
+def _name_places(notebook: Any) -> None:
+    """Let what cells print name no folder of the machine that builds: readers have others."""
+    folders = [(os.environ.get(name, ""), shown) for name, shown in PLACES.items()]
+    printed = [o for cell in notebook.cells for o in cell.get("outputs", []) if "text" in o]
+    for output in printed:
+        for folder, shown in folders:
+            if Path(folder).is_absolute() and folder != "/":
+                named = re.escape(folder.rstrip("/")) + r"(?![\w-])"
+                output.text = re.sub(named, shown, output.text)
 
 
 def _verify_outputs(notebook: Any, lesson: str) -> None:

@@ -153,6 +153,16 @@ def test_a_kernel_that_does_not_start_is_tried_twice(course, capsys, monkeypatch
     assert ("no kernel started, twice" in capsys.readouterr().err) == (code == 1)
 
 
+def test_outputs_name_no_folder_of_the_machine_that_builds(course, tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "data"))
+    text = f'# %%\nprint("from {tmp_path}/data/ewt, {tmp_path}/data; not {tmp_path}/database")\n'
+    (course / "solutions" / "01_doubling.py").write_text(text)
+    assert main(["build"]) == 0
+    (cell,) = json.loads((course / SOLUTION).read_text())["cells"]
+    printed = f"from $COURSE_DATA/ewt, $COURSE_DATA; not {tmp_path}/database\n"
+    assert cell["outputs"][0]["text"] == [printed]
+
+
 @pytest.mark.parametrize("line", ["print(object())", "import warnings; warnings.warn('old')"])
 def test_an_output_that_changes_at_every_run_is_refused(course, capsys, line):
     (course / "solutions" / "01_doubling.py").write_text(f"# %%\n{line}\n")
