@@ -25,6 +25,20 @@ def layer_weights(draw: Draw, d_model: int, d_ff: int, prefix: str = "") -> dict
     return {prefix + name: tensor for name, tensor in drawn.items()}
 
 
+def stack_weights(
+    draw: Draw, d_model: int, d_ff: int, n_layers: int, *, norm_first: bool
+) -> dict[str, Tensor]:
+    """Draw what a model's `encoder` holds besides its table: layers and, pre-norm, a last norm."""
+    drawn: dict[str, Tensor] = {}
+    for n in range(n_layers):
+        drawn |= layer_weights(draw, d_model, d_ff, f"encoder.layers.{n}.")
+    if norm_first:
+        norm = layer_weights(draw, d_model, 1)
+        names = ("weight", "bias")
+        drawn |= {f"encoder.final_norm.{name}": norm[f"norm_1.{name}"] for name in names}
+    return drawn
+
+
 def only_weights(inputs: Inputs) -> dict[str, Tensor]:
     """Return the inputs that are parameters: their names are dotted paths."""
     return {name: tensor for name, tensor in inputs.items() if "." in name}

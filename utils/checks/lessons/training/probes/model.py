@@ -10,7 +10,7 @@ from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.prediction import asked
 from utils.checks.authoring.swapping import call_with
 from utils.checks.exercise import Inputs, Probe, by_exercise, case
-from utils.checks.lessons.encoder.probes.weights import layer_weights, only_weights
+from utils.checks.lessons.encoder.probes.weights import only_weights, stack_weights
 from utils.checks.lessons.inputs import Draw
 from utils.checks.observation import AnswerError, ProblemKind, describe
 from utils.checks.observe.substitution import borrowed
@@ -67,12 +67,7 @@ def _tagger_weights(
     table = draw.normal(params["V"], width, scale=0.4)
     table[padding_idx] = 0.0
     weights = {"encoder.embedding.weight": table}
-    for n in range(params["L"]):
-        weights |= layer_weights(draw, width, params["F"], f"encoder.layers.{n}.")
-    if norm_first:
-        norm = layer_weights(draw, width, 1)
-        names = ("weight", "bias")
-        weights |= {f"encoder.final_norm.{name}": norm[f"norm_1.{name}"] for name in names}
+    weights |= stack_weights(draw, width, params["F"], params["L"], norm_first=norm_first)
     tables = [draw.normal(size, width, scale=0.4) for size in sizes]
     weights |= {f"features.{n}.weight": table for n, table in enumerate(tables)}
     weights["output.weight"] = draw.normal(params["C"], width, scale=0.6)

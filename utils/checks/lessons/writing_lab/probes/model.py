@@ -8,7 +8,7 @@ from utils.checks.authoring.calling import require_linear, require_module
 from utils.checks.authoring.determinism import settled
 from utils.checks.authoring.swapping import call_with
 from utils.checks.exercise import Inputs, Probe, by_exercise, case
-from utils.checks.lessons.encoder.probes.weights import layer_weights, only_weights
+from utils.checks.lessons.encoder.probes.weights import only_weights, stack_weights
 from utils.checks.lessons.inputs import Draw
 from utils.checks.lessons.writing_lab.probes.encoders import OtherEncoder
 from utils.checks.observation import AnswerError, ProblemKind
@@ -31,9 +31,11 @@ def _inputs(
 ) -> Inputs:
     draw = Draw(other=other, spare=spare, norm_first=norm_first, **params)
     rows, width = params["V"] + spare, params["D"]
-    stack = _other_weights if other else _stack_weights
     weights = {"encoder.embedding.weight": draw.normal(rows, width, scale=0.6)}
-    weights |= stack(draw, params, norm_first)
+    if other:
+        weights |= _other_weights(draw, params["T"], width)
+    else:
+        weights |= stack_weights(draw, width, params["F"], params["L"], norm_first=norm_first)
     weights["to_logits.weight"] = draw.normal(params["V"], width, scale=0.6)
     weights["to_logits.bias"] = draw.normal(params["V"], scale=1.0)
     return {
@@ -45,21 +47,9 @@ def _inputs(
     }
 
 
-def _stack_weights(draw: Draw, params: dict[str, Any], norm_first: bool) -> dict[str, Tensor]:
-    width, weights = params["D"], dict[str, Tensor]()
-    for n in range(params["L"]):
-        weights |= layer_weights(draw, width, params["F"], f"encoder.layers.{n}.")
-    if norm_first:
-        norm = layer_weights(draw, width, 1)
-        names = ("weight", "bias")
-        weights |= {f"encoder.final_norm.{name}": norm[f"norm_1.{name}"] for name in names}
-    return weights
-
-
-def _other_weights(draw: Draw, params: dict[str, Any], _: bool) -> dict[str, Tensor]:
-    width = params["D"]
+def _other_weights(draw: Draw, length: int, width: int) -> dict[str, Tensor]:
     return {
-        "encoder.places": draw.normal(params["T"] + 1, width, scale=0.5),
+        "encoder.places": draw.normal(length + 1, width, scale=0.5),
         "encoder.asking": draw.normal(width, width, scale=0.4),
     }
 

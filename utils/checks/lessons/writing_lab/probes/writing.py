@@ -1,6 +1,5 @@
 """Probe of the loop that lets a model write."""
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,11 +8,6 @@ from torch import Tensor, nn
 from utils.checks.authoring.calling import mode_of
 from utils.checks.exercise import Inputs, Probe, by_exercise, case
 from utils.checks.lessons.inputs import Draw
-
-Choice = Callable[[Tensor], int]
-CHOICES: dict[str, Choice] = {
-    "least": lambda logits: int(logits.argmin()),
-}
 
 
 class Writer(nn.Module):
@@ -83,7 +77,7 @@ def _call(answer: Any, i: Inputs) -> dict[str, object]:
 
     def choose(logits: Tensor) -> int:
         given.append(str(tuple(logits.shape)) if isinstance(logits, Tensor) else "no tensor")
-        return CHOICES[i["choose"]](logits.flatten()[-len(i["weight"]) :])
+        return int(logits.flatten()[-len(i["weight"]) :].argmin())  # not what is chosen by default
 
     options = (choose,) if i["choose"] else ()
     ids = answer(model, i["ids"], i["new"], i["max_len"], *options)
